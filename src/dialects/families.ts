@@ -256,7 +256,7 @@ export const FAMILIES: readonly Family[] = [
     id: "functionary-v3.2",
     variant: "functionary-medium-v3.2",
     models: /functionary-(?:small-|medium-)?v3\.2/,
-    templates: [["<|start_header_id|>", ">>>${recipient}"]],
+    templates: [["<|start_header_id|>", "to:recipient==all"]],
   },
   { name: "FireFunction v2", id: "phi4-mini", models: /firefunction-?v2/, templates: [["functools[", "<|start_header_id|>"]] },
   { name: "ToolACE", id: "pythonic", models: /toolace/ },

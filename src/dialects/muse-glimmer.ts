@@ -12,7 +12,7 @@ import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, isoDate, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
-import { ATTRIBUTES } from "./scan/heads.ts";
+import { ATTRIBUTES, type Head } from "./scan/heads.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { control, nameTooLong, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
@@ -30,20 +30,25 @@ const BLOCK = "<atem:function_calls>";
 
 // ---- Scanning
 
+/** The prompt says `f.*` of a tool `f`, so models write `f.f`. */
+const INVOKE: Head = {
+  ...ATTRIBUTES,
+  read(text, s) {
+    const { name = "" } = ATTRIBUTES.read(text);
+    const [first = "", ...rest] = name.split(".");
+    return { name: rest.join(".") === first && !s?.declares(name) && s?.declares(first) ? first : name };
+  },
+};
+
 const calls = tagCalls({
   open: [BLOCK],
   close: ["</atem:function_calls>"],
-  calls: [{ open: "<atem:invoke ", head: ATTRIBUTES }],
+  calls: [{ open: "<atem:invoke ", head: INVOKE }],
   callClose: "</atem:invoke>",
   params: [{ open: "<atem:parameter ", head: ATTRIBUTES, close: "</atem:parameter>" }],
   stops: [END, ...STOPS],
   opaque: true,
   bareNames: "never",
-  // The prompt names a tool without a namespace "f.*", so models write "f.f".
-  nameOf: (s, name) => {
-    const [first = "", ...rest] = name.split(".");
-    return !s.declares(name) && rest.join(".") === first && s.declares(first) ? first : name;
-  },
 });
 
 /** The prompt ends in `<|start|>assistant`, so the output begins inside a header. */

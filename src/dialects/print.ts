@@ -98,16 +98,13 @@ function spelled(holder: object, key: string, item: Tree): Tree {
 }
 
 /** In the order of Jinja's `dictsort`: by the code points of the lower-cased key, so that what needs two code units comes last. */
-export const dictsort: Sort = (entries) => sorted(entries, (key) => key.toLowerCase());
-/** In the order of Python's `sorted`: the same with upper case before lower. */
-export const keysort: Sort = (entries) => sorted(entries, (key) => key);
-
-export type Sort = (entries: readonly [string, Tree][]) => [string, Tree][];
-
-function sorted(entries: readonly [string, Tree][], spelled: (key: string) => string): [string, Tree][] {
-  const rank = ([key]: [string, Tree]): string => spelled(key).replace(/[^\0-\uffff]/gu, "\uffff$&");
+export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
+  const rank = ([key]: [string, Tree]): string => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
   return entries.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
+
+/** In the order of Python's `sorted`: upper case before lower. */
+export const keysort: typeof dictsort = (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */
 export function pythonNumber(value: number | Numeral): string {
@@ -123,7 +120,7 @@ interface Style<T> {
   readonly pair: (key: string, value: T) => T;
   readonly wrap: (open: string, items: T[], close: string) => T;
   /** The order of an object's pairs, if not their own. */
-  readonly sort?: Sort;
+  readonly sort?: typeof dictsort;
 }
 
 export function print<T>(value: Tree, style: Style<T | string>): T | string {

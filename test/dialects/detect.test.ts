@@ -482,7 +482,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
     "functionary-v3.1 functionary-medium-v3.1",
     "{{- '<|start_header_id|>' }} <{start_tag}={function_name}>{parameters}{end_tag} {{ '<function=' + tool_call['function']['name'] + '>' }}",
   ],
-  ["functionary-v3.2 functionary-medium-v3.2", "{{ '<|start_header_id|>system' }} Respond in this format:\\n>>>${recipient}\\n${content}"],
+  ["functionary-v3.2 functionary-medium-v3.2", "{{ '<|start_header_id|>system' }} Ask for the required input to:recipient==all\\nUse JSON"],
   ["inkling inkling", "{{- '<|message_model|>' + name + '<|content_invoke_tool_json|>' -}}"],
   [
     "gigachat gigachat3.1-10b-a1.8b",

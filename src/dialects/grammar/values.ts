@@ -1,7 +1,7 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
 import { escapeJson } from "../../core/json.ts";
 import type { JsonType } from "../../core/schema.ts";
-import { dictsort, keysort, pythonLiteral, pythonNumber, type Sort } from "../print.ts";
+import { dictsort, keysort, pythonLiteral, pythonNumber } from "../print.ts";
 import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
@@ -26,7 +26,7 @@ export interface ObjectSyntax extends Brackets {
   /** Nothing holds the two tags of such a key to the same name. */
   readonly unpaired?: true;
   /** The order of the keys, where it is not that of the schema. */
-  readonly sort?: Sort;
+  readonly sort?: typeof dictsort;
 }
 
 export interface ValueSyntax {

@@ -37,8 +37,6 @@ export interface TagForm {
   readonly stops: readonly string[];
   /** Whether the name of a call may stand right behind the block's opener. */
   readonly bareNames: "always" | "declared" | "never";
-  /** The tool that such a name stands for. */
-  readonly nameOf?: (s: Scan, name: string) => string;
   /** A call without a block counts only where a line begins, or if it is declared. */
   readonly shy?: boolean;
   /** One newline at each end of a value belongs to the tags. */
