@@ -82,7 +82,12 @@ const HARMONY_BODY: readonly Piece[] = [
   ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
 ];
 
-const inklingCall = (name: string): string => `{"name":${compactJson(name)},"args":`;
+/** Inkling's, behind the name that a model may leave out. */
+const inklingCall = (name: string): readonly Piece[] => [
+  `<|content_invoke_tool_json|>{"name":${compactJson(name)},"args":`,
+  ARGUMENTS,
+  "}<|end_message|>",
+];
 
 /** Muse Glimmer's, behind the header. */
 const atemCall = (name: string): readonly Piece[] => [
@@ -213,11 +218,10 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
   inkling: {
     values: sortedJsonValues,
     start: "<|message_model|>",
-    call: (name) => [`${name}<|content_invoke_tool_json|>${inklingCall(name)}`, ARGUMENTS, "}<|end_message|>"],
-    tag: (name) => [`<|content_invoke_tool_json|>${inklingCall(name)}`, ARGUMENTS, "}<|end_message|>"],
+    call: (name) => [[name, ""], ...inklingCall(name)],
+    tag: inklingCall,
     between: "<|message_model|>",
     words: ["<|content_invoke_tool_json|>"],
-    word: (name) => `${name}<|content_invoke_tool_json|>`,
     thinking: { open: "<|content_thinking|>", close: "<|end_message|>" },
     answer: [["<|content_text|>", ""], ARGUMENTS, ["<|end_message|>", ""]],
   },

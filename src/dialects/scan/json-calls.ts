@@ -322,7 +322,7 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
   const name: Step = (s) => {
     const mark = s.readWord(ends);
     if (mark === undefined) return undefined;
-    if (mark === null && s.waitingRead > s.word.length) return nameTooLong;
+    if (mark === null && s.waitingRead > s.word.length) return nameTooLong; // behind a mark; else it is text without blanks
     if (mark !== end || !/^[\w.-]+$/.test(s.word)) return release;
     s.pos += mark.length;
     if (s.word !== text) return object;
