@@ -168,8 +168,12 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["cohere", /<\|START_ACTION\|>|<\|START_TEXT\|>/],
   ["command-r", /Action:\s{0,8}```(?:json)?\s{0,8}\[\s{0,8}\{\s{0,16}"tool_name"/],
   ["internlm", /<\|action_start\|>\s{0,8}<\|plugin\|>/],
-  ["seed-oss", /<seed:tool_call>/],
   ["minicpm5", /<function name=["'][^"'<>]{1,256}["']>\s*<(?:param name=|\/function>)/],
+  ["gigachat", /<\|function_call\|>|function call<\|role_sep\|>/],
+  ["inkling", /<\|content_(?:invoke_tool_json|thinking|text)\|>/],
+  ["muse-glimmer", /<atem:function_calls>|to=(?:self|user)<\|message\|>/],
+  ["seed-oss", /<seed:tool_call>/],
+  ["solar-open", /<\|tool_call:(?:begin|name|args)\|>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["nemotron", /<TOOLCALL>\s*\[/],
   ["apriel", /\[BEGIN FINAL RESPONSE\]/],
@@ -181,6 +185,8 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
 /** and what is only likely to be its. */
 const WEAK_SAMPLES: typeof SAMPLES = [
   ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
+  ["functionary-v3.1", /<function=[\w.-]{1,256}>\s*\{/],
+  ["functionary-v3.2", />>>(?:all\n|[\w.-]{1,256}\n\{)/],
   [
     "xlam",
     /(?:^|\n|<\/think>)\s{0,8}(?:```(?:json)?\s{0,8})?\[\s{0,8}\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"arguments"/,

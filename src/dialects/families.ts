@@ -268,6 +268,20 @@ export const FAMILIES: readonly Family[] = [
     templates: [["[BEGIN OF TASK INSTRUCTION]", "<|im_start|>"]],
     types: ["hammer"],
   },
+  {
+    name: "Functionary v3.1",
+    id: "functionary-v3.1",
+    variant: "functionary-medium-v3.1",
+    models: /functionary-(?:small-|medium-)?v3\.1/,
+    templates: [["<|start_header_id|>", "'<function=' + tool_call", "{end_tag}"]],
+  },
+  {
+    name: "Functionary v3.2",
+    id: "functionary-v3.2",
+    variant: "functionary-medium-v3.2",
+    models: /functionary-(?:small-|medium-)?v3\.2/,
+    templates: [["<|start_header_id|>", "to:recipient==all"]],
+  },
   { name: "FireFunction v2", id: "phi4-mini", models: /firefunction-?v2/, templates: [["functools[", "<|start_header_id|>"]] },
   { name: "ToolACE", id: "pythonic", models: /toolace/ },
   { name: "watt-tool", id: "pythonic", models: /watt-tool/ },
@@ -347,11 +361,15 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Granite 3",
     id: "granite",
-    models: /granite-?3(?![\db])|granite-20b-functioncalling/,
-    templates: [
-      ["<|start_of_role|>", "tool"],
-      ["<|function_call_library|>", "<function_call> "],
-    ],
+    variant: "granite-3.3",
+    models: /granite-?3(?![\db])/,
+    templates: [["<|start_of_role|>", "tool"]],
+  },
+  {
+    name: "Granite 20B Function Calling",
+    id: "granite",
+    models: /granite-20b-functioncalling/,
+    templates: [["<|function_call_library|>", "<function_call> "]],
   },
 
   // ---- Mistral: the tokenizer's version decides
@@ -509,6 +527,55 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", doubtful: true, models: /hy3-preview/, templates: [["hy_User", "tool_sep"]] },
   { name: "Hy4", id: "hy3", doubtful: true, models: /hy4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
+
+  // ---- Meta's Muse
+  {
+    name: "Muse Glimmer as vLLM has it",
+    id: "muse-glimmer",
+    variant: "vllm-muse-glimmer",
+    templates: [["<atem:function_calls>", "<|eom|>", "To make parallel tool calls"]],
+  },
+  {
+    name: "Muse Glimmer",
+    id: "muse-glimmer",
+    variant: "muse-glimmer-30b",
+    models: /muse-?glimmer(?!.*assistant)/, // which is a draft model
+    templates: [["<atem:function_calls>", "<|eom|>"]],
+  },
+
+  // ---- Thinking Machines
+  {
+    name: "Inkling",
+    id: "inkling",
+    variant: "inkling",
+    models: /inkling(?![a-z])/,
+    templates: [["<|message_model|>", "<|content_invoke_tool_json|>"]],
+  },
+
+  // ---- Upstage
+  {
+    name: "Solar Open",
+    id: "solar-open",
+    variant: "solar-open-100b",
+    models: /solar-open[-:]100b/,
+    templates: [["<|tool_call:begin|>", "<|tool_call:args|>", "You are Solar Open 100B"]],
+  },
+
+  // ---- Sber
+  {
+    name: "GigaChat 3.1",
+    id: "gigachat",
+    variant: "gigachat3.1-10b-a1.8b",
+    models: /gigachat-?3\.1/,
+    templates: [["<|role_sep|>", "<|function_call|>"]],
+  },
+  {
+    name: "GigaChat 3",
+    id: "gigachat",
+    variant: "gigachat3-10b-a1.8b",
+    models: /gigachat-?3(?![.\d])/,
+    templates: [["<|role_sep|>", "function descriptions"]],
+  },
 
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },

@@ -7,17 +7,17 @@
  *
  *     <|tool_call|> [{"arguments": {"city": "Paris"}, "name": "get_weather"}]
  */
-import type { Request, Tool } from "../core/nouns.ts";
+import type { Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callObject, pythonJson } from "./print.ts";
+import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak } from "./scan/steps.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { dialogue, leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
+import { dialogue, leadingSystem, resultText, textOf, textThenBatch, textThenCalls, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 
@@ -65,35 +65,83 @@ const t = markup([
   ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"],
 ]);
 
-/** What the system says when nobody else does. */
-const VARIANTS = {
-  "granite-4.0": "You are a helpful assistant. Please ensure responses are professional, accurate, and safe.",
-  "granite-4.1": "",
+interface Variant {
+  /** What stands before the conversation; `system`: what somebody said there. */
+  head(system: string | undefined, options: Setting): Pieces;
+  tools(tools: readonly Tool[]): Pieces;
+  /** A message with text and calls. */
+  said(said: readonly Part[], text: string): Pieces;
+  calls(calls: readonly RenderableCall[]): Pieces;
+  /** Results as turns, and as they stand in one. */
+  results(results: readonly RenderableResult[]): Pieces;
+  resultPieces(results: readonly RenderableResult[]): Pieces;
+}
+
+/** `fallback`: what the system says when nobody else does. */
+const four = (fallback: string): Variant => ({
+  head: (system, { declared }) => {
+    const rules = declared ? [system !== undefined && [system, "\n\n"], declared] : system || fallback;
+    return rules === "" ? [] : turnPieces("system", rules);
+  },
+  tools: toolPieces,
+  said: (said, text) => textThenCalls(said, callPieces, text),
+  calls: (calls) => joined(calls.map(callPieces), "\n"),
+  results: (results) => turnPieces("user", ["\n", resultPieces(results)]),
+  resultPieces,
+});
+
+const THREE: Variant = {
+  head: (system, options) => [turnPieces("system", system ?? defaultOfThree(options)), options.declared],
+  tools: (tools) => turnPieces("available_tools", prettyJson(tools.map(functionTool))),
+  said: (said, text) => textThenBatch(said, listPieces, text),
+  calls: (calls) => listPieces(calls),
+  results: resultTurns,
+  resultPieces: resultTurns,
 };
 
-function render(request: Request, fallback: string, { declared }: Setting): Rendered {
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "granite-4.0": four("You are a helpful assistant. Please ensure responses are professional, accurate, and safe."),
+  "granite-4.1": four(""),
+  "granite-3.3": THREE,
+};
+
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const rules = declared ? [system && [textOf(system, "\n"), "\n\n"], declared] : (system && textOf(system, "\n")) || fallback;
   return {
     messages: [
-      rules === "" ? [] : turnPieces("system", rules),
+      variant.head(system && textOf(system, "\n"), options),
       dialogue(turnsOf(rest), {
         other: (role, content) => turnPieces(role, textOf(content, "\n")),
-        said: (said) => turnPieces("assistant", textThenCalls(said, callPieces, textOf(said, "\n"))),
-        results: (results) => turnPieces("user", ["\n", resultPieces(results)]),
+        said: (said) => turnPieces("assistant", variant.said(said, textOf(said, "\n"))),
+        results: (results) => variant.results(results),
       }),
     ],
     open: t`<|start_of_role|>assistant<|end_of_role|>`,
   };
 }
 
+function defaultOfThree({ declared, thinking, now = new Date() }: Setting): string {
+  const today = now.toLocaleDateString("en-US", { month: "long", day: "2-digit", year: "numeric" });
+  return `Knowledge Cutoff Date: April 2024. Today's Date: ${today}. You are Granite, developed by IBM. You are a helpful ${declared ? TOOLS : thinking ? THINKING : "AI assistant."}`;
+}
+
+const TOOLS =
+  "assistant with access to the following tools. When a tool is required to answer the user's query, respond only with <|tool_call|> followed by a JSON list of tools used. If a tool does not exist in the provided list of tools, notify the user that you do not have the ability to fulfill the request.";
+const THINKING = `AI assistant.
+Respond to every user query in a comprehensive and detailed way. You can write down your thoughts and reasoning process before responding. In the thought process, engage in a comprehensive cycle of analysis, summarization, exploration, reassessment, reflection, backtracing, and iteration to develop well-considered thinking process. In the response section, based on various attempts, explorations, and reflections from the thoughts section, systematically present the final solution that you deem correct. The response should summarize the thought process. Write your thoughts between <think></think> and write your response between <response></response> for each user query.`;
+
 const turnPieces = (role: string, text: Pieces): Pieces => t`<|start_of_role|>${role}<|end_of_role|>${text}<|end_of_text|>\n`;
+
+const listPieces = (calls: readonly RenderableCall[]): Pieces =>
+  t`<|tool_call|>[${joined(
+    calls.map((call) => callObject(call)),
+    ", ",
+  )}]`;
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
 
-const toolPieces = (
-  tools: readonly Tool[],
-): Pieces => t`You are a helpful assistant with access to the following tools. You may call one or more tools to assist with the user query.
+function toolPieces(tools: readonly Tool[]): Pieces {
+  return t`You are a helpful assistant with access to the following tools. You may call one or more tools to assist with the user query.
 
 You are provided with function signatures within <tools></tools> XML tags:
 <tools>
@@ -103,12 +151,18 @@ For each tool call, return a json object with function name and arguments within
 <tool_call>
 {"name": <function-name>, "arguments": <args-json-object>}
 </tool_call>. If a tool does not exist in the provided list of tools, notify the user that you do not have the ability to fulfill the request.`;
+}
 
-const resultPieces = (results: readonly RenderableResult[]): Pieces =>
-  joined(
+function resultPieces(results: readonly RenderableResult[]): Pieces {
+  return joined(
     results.map(({ output }) => t`<tool_response>\n${resultText(output, "\n")}\n</tool_response>`),
     "\n",
   );
+}
+
+function resultTurns(results: readonly RenderableResult[]): Pieces {
+  return results.map(({ output }) => turnPieces("tool", resultText(output, "\n")));
+}
 
 export const granite = dialectOf({
   id: "granite",
@@ -119,8 +173,8 @@ export const granite = dialectOf({
   preserved: ["<tool_call>", "<|tool_call|>", "<function_call>", "</tool_call>", "<think>", "</think>"],
   createScanner,
   render,
-  tools: toolPieces,
-  calls: (calls) => joined(calls.map(callPieces), "\n"),
-  results: resultPieces,
+  tools: (tools, variant) => variant.tools(tools),
+  calls: (calls, variant) => variant.calls(calls),
+  results: (results, variant) => variant.resultPieces(results),
   thinking: (text) => t`<think>${text}</think>`,
 });

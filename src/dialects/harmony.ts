@@ -9,12 +9,12 @@ import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
 import type { Prompt, RenderableCall, RenderableResult, ScannerOptions } from "./dialect.ts";
-import { argumentsText, isoDate, pythonJson, pythonLiteral } from "./print.ts";
+import { argumentsText, isoDate, pythonJson, pythonText } from "./print.ts";
 import { markup, type Pieces, plainText } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, filled, type Rendered, type Setting } from "./tools.ts";
 import { callsOf, dialogue, leadingSystem, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["<|return|>", "<|call|>"];
@@ -194,7 +194,7 @@ function render(request: Request, identity: string, options: Setting): Rendered 
   return {
     bos: t`<|startoftext|>`,
     messages: [
-      systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now ?? new Date()),
+      systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now),
       developerMessage(system && textOf(system), declared),
       dialogue(turnsOf(rest), {
         other: (role, content) =>
@@ -215,7 +215,7 @@ function adapt(request: Request): Request {
   return effort ? { ...request, thinking: { ...request.thinking, effort } } : request;
 }
 
-function systemMessage(identity: string, effort: string, hasTools: boolean, now: Date): Pieces {
+function systemMessage(identity: string, effort: string, hasTools: boolean, now?: Date): Pieces {
   return t`<|start|>system<|message|>${identity}
 Knowledge cutoff: 2024-06
 Current date: ${isoDate(now)}
@@ -275,8 +275,8 @@ function objectType({ properties, required }: JsonObject): string {
 /** As the template has it: a comma on either side of the comment, and the bare word where the type is a choice. */
 function byDefault({ default: value, enum: choices, oneOf }: JsonObject): string {
   if (value === undefined) return "";
-  if (filled(choices)) return `, // default: ${word(value)}`;
-  return filled(oneOf) ? `// default: ${word(value)}` : `, // default: ${pythonJson(value)}`;
+  if (filled(choices)) return `, // default: ${pythonText(value)}`;
+  return filled(oneOf) ? `// default: ${pythonText(value)}` : `, // default: ${pythonJson(value)}`;
 }
 
 /** A schema as a TypeScript type. */
@@ -286,7 +286,7 @@ function typeName(schema: JsonObject): string {
   if (type === "array") return `${itemType(schema.items)}[]${orNull}`;
   if (filled(type)) return type.join(" | ");
   if (filled(oneOf)) return oneOf.map((one) => (isObject(one) ? variantType(one) : "any")).join(" | \n");
-  if (type === "string") return filled(choices) ? choices.map((choice) => `"${word(choice)}"`).join(" | ") : `string${orNull}`;
+  if (type === "string") return filled(choices) ? choices.map((choice) => `"${pythonText(choice)}"`).join(" | ") : `string${orNull}`;
   if (type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length > 0) return objectType(schema);
   return TYPES[String(type)] ?? "any";
 }
@@ -303,10 +303,6 @@ const variantType = (schema: JsonObject): string =>
   typeName(schema) +
   (typeof schema.description === "string" && schema.description ? `// ${schema.description}` : "") +
   (schema.default === undefined ? "" : `                    // default: ${pythonJson(schema.default)}`);
-
-const word = (value: Json): string => (typeof value === "string" ? value : pythonLiteral(value));
-
-const filled = (list: Json | undefined): list is readonly Json[] => Array.isArray(list) && list.length > 0;
 
 const TYPES: Readonly<Record<string, string>> = { number: "number", integer: "number", boolean: "boolean", object: "object" };
 

@@ -62,7 +62,7 @@ export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value:
   });
 
 /** A day as `%Y-%m-%d` has it. */
-export const isoDate = (date: Date): string =>
+export const isoDate = (date = new Date()): string =>
   [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
 
 /** An id as Mistral's templates want it: one of another form is written as a hash of it. */
@@ -106,6 +106,9 @@ export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
   const rank = ([key]: [string, Tree]): string => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
   return entries.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
+
+/** In the order of Python's `sorted`: upper case before lower. */
+export const keysort: typeof dictsort = (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */
 export function pythonNumber(value: number | Numeral): string {
@@ -164,6 +167,7 @@ export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
 export const prettyJson = (value: Tree, indent = "    "): string => print(value, inText(indented(indent)));
 export const compactJson = (value: Tree): string => print(value, compact());
 export const sortedJson = (value: Tree): string => print(value, { ...compact(), sort: dictsort });
+export const canonicalJson = (value: Tree): string => print(value, { ...compact(), sort: keysort });
 
 /** `repr(value)` */
 export const pythonLiteral = (value: Tree): string =>
@@ -171,6 +175,9 @@ export const pythonLiteral = (value: Tree): string =>
     value,
     inText(undefined, undefined, pythonString, (word) => (word === null ? "None" : word ? "True" : "False")),
   );
+
+/** `str(value)` */
+export const pythonText = (value: Tree): string => (typeof value === "string" ? value : pythonLiteral(value));
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

@@ -12,8 +12,11 @@ import { deepseekV4 } from "./deepseek-v4.ts";
 import type { Detection } from "./detect.ts";
 import type { Dialect } from "./dialect.ts";
 import { exaone } from "./exaone.ts";
+import { functionaryV31 } from "./functionary-v3.1.ts";
+import { functionaryV32 } from "./functionary-v3.2.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
+import { gigachat } from "./gigachat.ts";
 import { glm } from "./glm.ts";
 import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
@@ -21,6 +24,7 @@ import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { hunyuan } from "./hunyuan.ts";
 import { hy3 } from "./hy3.ts";
+import { inkling } from "./inkling.ts";
 import { internlm } from "./internlm.ts";
 import { jamba } from "./jamba.ts";
 import { json } from "./json.ts";
@@ -35,6 +39,7 @@ import { minimaxM1 } from "./minimax-m1.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
+import { museGlimmer } from "./muse-glimmer.ts";
 import { nemotron } from "./nemotron.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
@@ -42,6 +47,7 @@ import { qwen3Coder } from "./qwen3-coder.ts";
 import { rekaEdge } from "./reka-edge.ts";
 import { seedOss } from "./seed-oss.ts";
 import { smollm3 } from "./smollm3.ts";
+import { solarOpen } from "./solar-open.ts";
 import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
@@ -57,14 +63,18 @@ const DIALECTS: readonly Dialect[] = [
   deepseekV32,
   deepseekV4,
   exaone,
+  functionaryV31,
+  functionaryV32,
   functiongemma,
   gemma4,
+  gigachat,
   glm,
   granite,
   harmony,
   hermes,
   hunyuan,
   hy3,
+  inkling,
   internlm,
   jamba,
   json,
@@ -79,6 +89,7 @@ const DIALECTS: readonly Dialect[] = [
   minimaxM2,
   minimaxM3,
   mistral,
+  museGlimmer,
   nemotron,
   phi4Mini,
   pythonic,
@@ -86,6 +97,7 @@ const DIALECTS: readonly Dialect[] = [
   rekaEdge,
   seedOss,
   smollm3,
+  solarOpen,
   xlam,
 ].map(withGrammar);
 

@@ -1,6 +1,6 @@
 /** Tools as text. */
 import { checkRequest } from "../core/check.ts";
-import type { JsonObject, Request, Tool } from "../core/nouns.ts";
+import type { Json, JsonObject, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, VariantOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
@@ -19,6 +19,9 @@ export function functionObject({ name, description, parameters, strict }: Tool):
 
 /** The same in OpenAI's wrapper. */
 export const functionTool = (tool: Tool): JsonObject => ({ type: "function", function: functionObject(tool) });
+
+/** In a schema, which is JSON of any kind: a list with something in it. */
+export const filled = (list: Json | undefined): list is readonly Json[] => Array.isArray(list) && list.length > 0;
 
 /** A conversation as a template writes it. */
 export interface Rendered {

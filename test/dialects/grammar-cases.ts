@@ -121,7 +121,7 @@ const toolOf = ({ tools, name }: Case): Tool => tools.find((tool) => tool.name =
 
 /** Calls carry no types in these: what stands where a string may stand is one, whatever it looks like. */
 export const isUntyped = ({ id }: Dialect): boolean =>
-  ["glm", "hy3", "laguna", "ling3", "minicpm5", "minimax-m2", "qwen3-coder", "seed-oss"].includes(id);
+  ["glm", "hy3", "laguna", "ling3", "minicpm5", "minimax-m2", "muse-glimmer", "qwen3-coder", "seed-oss"].includes(id);
 
 /** Three wrong names, up to three wrong types, up to three missing keys. `verbatim`: strings have no quotes, so any text is one. */
 export function mutations(one: Case, verbatim = false): Mutation[] {

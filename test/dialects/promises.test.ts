@@ -36,11 +36,12 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
   hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos)/,
   laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)/,
-  ling: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
+  ling3: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
   minicpm5: /<\/param>\s*<(param ?name=|\/?function|\/write_file|\|)/,
   "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
   "kimi-k3":
     /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
+  "muse-glimmer": /<\/atem:parameter>\s*(<\/?atem:|<\|e)/,
   "minimax-m3": /\]<\]minimax\[>\[/,
   "deepseek-v3.2": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
   "deepseek-v4": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
@@ -52,9 +53,10 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   glm: /<\/?(arg_|tool_call)|<\|/,
   hy3: /<\/?(arg_|tool_)|<｜/,
   laguna: /<\/?(arg_|tool_call|assistant)/,
-  ling: /<\/?(arg_|tool_call)|<\|/,
+  ling3: /<\/?(arg_|tool_call)|<\|/,
   minicpm5: /"[\s\S]*'|'[\s\S]*"|<\/?(function|param)|<\|/,
   "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
+  "muse-glimmer": /"[\s\S]*'|'[\s\S]*"|<\/?atem:|<\|e/,
   "minimax-m3": /^\/|>|\]<\]minimax/,
   "kimi-k3": /<\|(open|close|sep|end_of_msg)/,
   "deepseek-v3.2": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
@@ -62,7 +64,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Where no mark closes a block of calls. */
-const UNCLOSED: ReadonlySet<string> = new Set(["json", "llama3", "mistral", "phi4-mini", "xlam"]);
+const UNCLOSED: ReadonlySet<string> = new Set(["functionary-v3.2", "gigachat", "json", "llama3", "mistral", "phi4-mini", "xlam"]);
 
 /** Where values have no types in band, the schema gives them back. */
 const UNTYPED: ReadonlySet<string> = new Set([
@@ -74,6 +76,7 @@ const UNTYPED: ReadonlySet<string> = new Set([
   "minicpm5",
   "minimax-m2",
   "minimax-m3",
+  "muse-glimmer",
   "seed-oss",
 ]);
 /** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */

@@ -70,6 +70,9 @@ const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
   cohere: ["cohere2-moe"],
   "command-r": ["cohere-r-plus"],
   "command-r7b": ["cohere-r7b"],
+  "functionary-v3.1": ["functionary-3.1"],
+  "functionary-v3.2": ["functionary-3.2"],
+  gigachat: ["gigachat3", "gigachat3.1"],
   llama3: ["functionary-3.1"],
   nemotron: ["nemotron-nano-v2"],
 };

@@ -36,6 +36,8 @@ export interface CallForm {
   /** What arms the grammar: words that a call begins with. */
   readonly words: readonly string[];
   readonly thinking?: { readonly open: string; readonly close: string };
+  /** The same for llama.cpp, where a call begins with a word that has the tool's name in it. */
+  readonly word?: (name: string) => string;
 }
 
 export interface CallFormat extends CallForm {
@@ -92,8 +94,9 @@ function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly 
 /** Calls as a body, and as a structural tag for each way to begin. */
 interface Calls {
   readonly body: string;
-  /** What arms the grammar. */
+  /** What arms the grammar: in a structural tag, and for llama.cpp. */
   readonly words: readonly string[];
+  readonly arms: readonly string[];
   readonly tags: readonly JsonObject[];
 }
 
@@ -130,6 +133,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     return {
       body: all.map(({ body }) => body).join(" | "),
       words: [...new Set(all.flatMap(({ words }) => words))],
+      arms: [...new Set(all.flatMap(({ arms }) => arms))],
       tags: all.flatMap(({ tags }) => tags),
     };
   };
@@ -143,7 +147,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
   };
 
   const inForm = (form: CallForm, tools: Written): Calls => {
-    const { between, section } = form;
+    const { between, section, word } = form;
     const written = tools.map(([name, args]) => oneCall(form, name, args));
     const call = rules.choice(
       "call",
@@ -151,17 +155,18 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     );
     const tags = written.flatMap(({ tags }) => tags);
     const words = [...form.words, ...written.flatMap(({ words }) => words)];
+    const arms = word ? tools.map(([name]) => word(name)) : words;
     const joint = between ? `${inRow(form, [between], "")} ` : "";
     const body = parallelCalls === false ? call : `${call} (${joint}${call})*`;
     const tail = stop ? ` ${optional(literal(stop))}` : "";
-    if (!section) return { body: body + tail, words, tags };
+    if (!section) return { body: body + tail, words, arms, tags };
     const { begin, end, optional: isOptional } = section;
     const whole = inRow(form, [begin, ARGUMENTS, end], body) + tail;
     const block = structuralTag(form, [typeof begin === "string" ? begin : begin[0], ARGUMENTS, end], body);
-    return isOptional ? { body: `${whole} | ${body}`, words, tags: [block, ...tags] } : { body: whole, words, tags: [block] };
+    return isOptional ? { body: `${whole} | ${body}`, words, arms, tags: [block, ...tags] } : { body: whole, words, arms, tags: [block] };
   };
 
-  const oneCall = (form: CallForm, name: string, args: string): Calls => {
+  const oneCall = (form: CallForm, name: string, args: string): Omit<Calls, "arms"> => {
     const { opener } = form;
     const pieces = form.call(name);
     const body = (pieces: readonly Piece[]) => rules.rule(`call-${name}`, inRow(form, pieces, args));
@@ -230,11 +235,11 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     },
 
     /** Text is free until a trigger comes. */
-    armed: ({ body, words, tags }: Calls): Grammar => {
+    armed: ({ body, words, arms, tags }: Calls): Grammar => {
       if (words.length === 0) return free();
       const led = start ? `${optional(literal(start))} (${body})` : body;
       const triggers: Grammar["triggers"] =
-        format.patterns?.map((value) => ({ type: "pattern", value })) ?? words.map((value) => ({ type: "word", value }));
+        format.patterns?.map((value) => ({ type: "pattern", value })) ?? arms.map((value) => ({ type: "word", value }));
       const single = parallelCalls === false && { stop_after_first: true };
       return { ...grammar(led, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
     },

@@ -7,7 +7,16 @@ import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
-import { elementValues, gemmaValues, indentedValues, jsonValues, pythonLiterals, pythonValues, xmlValues } from "./values.ts";
+import {
+  elementValues,
+  gemmaValues,
+  indentedValues,
+  jsonValues,
+  pythonLiterals,
+  pythonValues,
+  sortedJsonValues,
+  xmlValues,
+} from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -130,6 +139,20 @@ const HARMONY_BODY: readonly Piece[] = [
   ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
 ];
 
+/** Inkling's, behind the name that a model may leave out. */
+const inklingCall = (name: string): readonly Piece[] => [
+  `<|content_invoke_tool_json|>{"name":${compactJson(name)},"args":`,
+  ARGUMENTS,
+  "}<|end_message|>",
+];
+
+/** Muse Glimmer's, behind the header. */
+const atemCall = (name: string): readonly Piece[] => [
+  `<atem:function_calls>\n<atem:invoke name=${quoted(name)}>\n`,
+  ARGUMENTS,
+  "</atem:invoke>\n</atem:function_calls>",
+];
+
 const FORMATS: Readonly<Record<string, CallFormat>> = {
   apertus: {
     values: jsonValues,
@@ -172,6 +195,22 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     variants: { "deepseek-v4.1-flash": dsmlForm(" calls", " ") },
   },
   exaone: { ...TAGGED, call: (name) => [`<tool_call>${jsonCall(name)}`, ARGUMENTS, "}</tool_call>"] },
+  "functionary-v3.1": {
+    values: jsonValues,
+    call: (name) => [`<function=${name}>`, ARGUMENTS, "</function>"],
+    words: ["<function="],
+    thinking: THINK,
+  },
+  "functionary-v3.2": {
+    values: jsonValues,
+    start: ">>>",
+    call: (name) => [`${name}\n`, ARGUMENTS],
+    between: ">>>",
+    words: [], // also what everybody may read begins so
+    bareOpener: (name) => `>>>${name}\n`,
+    thinking: THINK,
+    answer: [["all\n", ""], ARGUMENTS],
+  },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
@@ -186,6 +225,19 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     bareOpener: (name) => `call:${name}{`,
     thinking: { open: "<|channel>thought\n", close: "<channel|>" },
     stop: "<|tool_response>",
+  },
+  gigachat: {
+    values: jsonValues,
+    call: (name) => [`<|function_call|>${jsonCall(name)}`, ARGUMENTS, "}"],
+    loose: true,
+    words: ["<|function_call|>"],
+    thinking: THINK,
+    variants: {
+      "gigachat3-10b-a1.8b": {
+        call: (name) => [`<|message_sep|>\n\nfunction call<|role_sep|>\n${jsonCall(name)}`, ARGUMENTS, "}"],
+        words: ["<|message_sep|>\n\nfunction call"],
+      },
+    },
   },
   glm: GLM,
   granite: {
@@ -248,6 +300,16 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...hy3Form(":opensource"),
     openers: ["<tool_call:opensource>", "<tool_call>"],
     variants: { "hy3-preview": hy3Form("") },
+  },
+  inkling: {
+    values: sortedJsonValues,
+    start: "<|message_model|>",
+    call: (name) => [[name, ""], ...inklingCall(name)],
+    tag: inklingCall,
+    between: "<|message_model|>",
+    words: ["<|content_invoke_tool_json|>"],
+    thinking: { open: "<|content_thinking|>", close: "<|end_message|>" },
+    answer: [["<|content_text|>", ""], ARGUMENTS, ["<|end_message|>", ""]],
   },
   json: BARE,
   "kimi-k2": {
@@ -333,6 +395,18 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
       "mistral-v7": MISTRAL_LIST,
     },
   },
+  "muse-glimmer": {
+    values: xmlValues({ open: (key) => `<atem:parameter name=${quoted(key)}>`, close: "</atem:parameter>", behind: "\n" }),
+    start: "<|start|>assistant",
+    call: (name) => [` to=${name}<|message|>`, ...atemCall(name)],
+    tag: atemCall,
+    between: "<|eom|><|start|>assistant",
+    words: ["<atem:function_calls>"],
+    word: (name) => ` to=${name}<|message|>`,
+    bareOpener: (name) => ` to=${name}<|message|>`,
+    thinking: { open: " to=self<|message|>", close: "<|eom|>" },
+    answer: [[" to=user<|message|>", ""], ARGUMENTS],
+  },
   nemotron: taggedList("<TOOLCALL>"),
   "phi4-mini": {
     ...TAGGED,
@@ -381,6 +455,22 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: { open: "<seed:think>", close: "</seed:think>" },
   },
   smollm3: TAGGED,
+  "solar-open": {
+    values: jsonValues,
+    start: "<|begin|>assistant",
+    call: (name) => [
+      "<|tool_call:begin|>",
+      { pattern: "[a-z0-9_]{1,10}" },
+      `<|tool_call:name|>${name}<|tool_call:args|>`,
+      ARGUMENTS,
+      "<|tool_call:end|>",
+    ],
+    section: { begin: "<|tool_calls|>", end: ["<|calls|>", ""] }, // llama.cpp ends the answer at it
+    words: ["<|tool_calls|>"],
+    openers: ["<|tool_call:begin|>"],
+    thinking: { open: "<|think|>", close: "<|end|>" },
+    answer: [["<|content|>", ""], ARGUMENTS],
+  },
   xlam: { ...BARE, ...JSON_LIST, section: { begin: "[", end: "]" } },
 };
 

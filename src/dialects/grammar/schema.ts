@@ -2,7 +2,6 @@
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
-import { dictsort } from "../print.ts";
 import { optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
@@ -237,11 +236,11 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   };
 
   const object = (schema: JsonObject, at: Place): string => {
-    const { open, close, sorted, pair, otherPair, unpaired } = at.syntax.object;
+    const { open, close, sort, pair, otherPair, unpaired } = at.syntax.object;
     const declared = isObject(schema.properties) ? schema.properties : ANY;
     const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
     const given = [...new Set([...Object.keys(declared), ...required])];
-    const keys = sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
+    const keys = sort ? sort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.flatMap((key): Pair[] => {
       const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
       const isRequired = required.includes(key);

@@ -1,7 +1,7 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
 import { escapeJson } from "../../core/json.ts";
 import type { JsonType } from "../../core/schema.ts";
-import { pythonLiteral, pythonNumber } from "../print.ts";
+import { dictsort, keysort, pythonLiteral, pythonNumber } from "../print.ts";
 import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
@@ -25,8 +25,8 @@ export interface ObjectSyntax extends Brackets {
   readonly nothing?: string;
   /** Nothing holds the two tags of such a key to the same name. */
   readonly unpaired?: true;
-  /** Keys stand in the order of Jinja's `dictsort`, not in that of the schema. */
-  readonly sorted?: true;
+  /** The order of the keys, where it is not that of the schema. */
+  readonly sort?: typeof dictsort;
 }
 
 export interface ValueSyntax {
@@ -76,6 +76,11 @@ function jsonSyntax(rules: Rules, ws: string): ValueSyntax {
   };
 }
 
+export const sortedJsonValues: Values = (rules) => {
+  const values = jsonValues(rules);
+  return { ...values, object: { ...values.object, sort: keysort } };
+};
+
 /** `{city:<|"|>Paris<|"|>,days:2}` */
 export const gemmaValues =
   (quote: string, none: string, isBare: (key: string) => boolean): Values =>
@@ -99,7 +104,7 @@ export const gemmaValues =
           const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;
           return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
         },
-        sorted: true,
+        sort: dictsort,
       },
       list: { open: '"["', comma: '","', close: '"]"' },
     };

@@ -10,8 +10,8 @@ export interface Head {
   readonly endsInside: Marks;
   /** Those ends that are the beginning of what follows. */
   readonly next: readonly string[];
-  /** `type`: what it says of the value; `rest`: what is left behind the attributes. */
-  read(text: string): { readonly name?: string | undefined; readonly type?: Param["type"] | undefined; readonly rest?: string };
+  /** `type`: what it says of the value; `rest`: what is left behind the attributes. Of a call it may know the declared tools. */
+  read(text: string, s?: Scan): { readonly name?: string | undefined; readonly type?: Param["type"] | undefined; readonly rest?: string };
 }
 
 /** Inside a value, a longer tag is content. */

@@ -334,6 +334,35 @@ export function namedOf({ marks }: JsonCalls): (s: Scan, name: string, id?: stri
   };
 }
 
+/**
+ * Behind a mark: a name up to `end`, and an object. What goes on otherwise is text. `text`: the name of nobody's tool, behind which text
+ * stands; at the beginning of the output the mark may be missing.
+ */
+export function nameThenObject(calls: JsonCalls, end: string, text?: string): Step {
+  const ends = new Marks([end, " ", "\n", "<", ">"]);
+  const named = namedOf(calls);
+  const name: Step = (s) => {
+    const mark = s.readWord(ends);
+    if (mark === undefined) return undefined;
+    if (mark === null && s.waitingRead > s.word.length) return nameTooLong; // behind a mark; else it is text without blanks
+    if (mark !== end || !/^[\w.-]+$/.test(s.word)) return release;
+    s.pos += mark.length;
+    if (s.word !== text) return object;
+    s.unbound();
+    return control;
+  };
+  const object: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    return code === 123 || code === -1 || s.declares(s.word) ? named(s, s.word) : release;
+  };
+  return (s) => {
+    s.word = "";
+    s.bound(release);
+    return name;
+  };
+}
+
 function around(s: Scan, block: number): void {
   s.block = block;
   s.closer = "";

@@ -108,7 +108,7 @@ export function tagCalls(form: TagForm): TagSteps {
     return (s) => {
       const mark = readHead(s, ends, inQuotes, MAX_TAG);
       if (mark === undefined) return undefined;
-      const { name = "" } = head.read(s.word);
+      const { name = "" } = head.read(s.word, s);
       const broke = mark !== null && isBreak(head, mark);
       if (bare && (broke || (form.shy && !(mark && name && (s.lineStart || s.declares(name)))))) return releaseBlanks;
       if (mark === null || name.length > MAX_NAME) return nameTooLong;

@@ -1,0 +1,68 @@
+// What Muse Glimmer's headers decide: the recipient says what a message is, whatever stands in it.
+import { expect, test } from "vitest";
+import { museGlimmer } from "../../src/dialects/muse-glimmer.ts";
+import { endsOf, scanPieces, textOf, thinkingOf, units } from "./scanning.ts";
+
+const tools = [{ name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } }];
+
+const block = (name: string, params = "") =>
+  `<atem:function_calls>\n<atem:invoke name="${name}">\n${params}</atem:invoke>\n</atem:function_calls>`;
+const PARIS = '<atem:parameter name="city">Paris</atem:parameter>\n';
+
+function read(input: string, options = {}) {
+  const events = scanPieces(museGlimmer, [input], { tools, ...options });
+  expect(scanPieces(museGlimmer, units(input), { tools, ...options })).toEqual(events);
+  return {
+    text: textOf(events),
+    thinking: thinkingOf(events),
+    calls: endsOf(events).map(({ name, arguments: args, truncated }) => ({ name, args, ...(truncated && { truncated }) })),
+    malformed: events.flatMap((event) => (event.type === "malformed" ? event.code : [])),
+  };
+}
+
+test("a tool without a namespace is called by its name alone, though the prompt calls it get_weather.*", () => {
+  const name = "get_weather.get_weather";
+  const { calls } = read(` to=${name}<|message|>${block(name, PARIS)}<|eot|>`);
+  expect(calls).toEqual([{ name: "get_weather", args: { city: "Paris" } }]);
+  expect(read(` to=weather.get_weather<|message|>${block("weather.get_weather")}`).calls[0]?.name).toBe("weather.get_weather");
+});
+
+test("thinking without its end is ended by the next recipient", () => {
+  const { thinking, calls, text } = read(` to=self<|message|>I look. to=get_weather<|message|>${block("get_weather")}<|eot|>`);
+  expect({ thinking, calls, text }).toEqual({ thinking: "I look. ", calls: [{ name: "get_weather", args: {} }], text: "" });
+});
+
+test("a recipient in prose is prose", () => {
+  for (const text of ["to=x is the syntax.", "to= is an assignment", "to=a<b is false", "I go to=home"]) {
+    expect(read(text).text).toBe(text);
+    expect(read(` to=self<|message|>${text}`).thinking).toBe(text);
+  }
+});
+
+test("markup that no header sends to a tool is text", () => {
+  expect(read(block("get_weather", PARIS))).toMatchObject({ text: block("get_weather", PARIS), calls: [] });
+});
+
+test("what goes to a tool and is no call is malformed, and takes no neighbour with it", () => {
+  const next = `<|start|>assistant to=get_weather<|message|>${block("get_weather", PARIS)}<|eot|>`;
+  for (const body of ["print(1)", '<atem:function_calls>[{"name": "get_weather"}]', ""]) {
+    const { text, calls, malformed } = read(` to=python<|message|>${body}<|eom|>${next}`);
+    expect({ text, calls: calls.length, malformed: malformed.length }).toEqual({ text: "", calls: 1, malformed: 1 });
+  }
+});
+
+test("a header that the end cuts is no text", () => {
+  const said = " to=user<|message|>Hi.<|eom|>";
+  for (const cut of ["<|start|>", "<|start|>assistant", "<|start|>assistant to=us"])
+    expect(read(said + cut)).toMatchObject({ text: "Hi.", malformed: [] });
+  expect(read(`${said}<|start|>assistant to=get_w`)).toMatchObject({ text: "Hi.", malformed: ["no-name"] });
+});
+
+test("a call that the end cuts is not complete", () => {
+  const { calls } = read(` to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n${PARIS}`);
+  expect(calls).toEqual([{ name: "get_weather", args: { city: "Paris" }, truncated: true }]);
+});
+
+test("a prompt may end in thinking", () => {
+  expect(read("Hm.<|eom|>", { prompt: "<|start|>assistant to=self<|message|>" }).thinking).toBe("Hm.");
+});

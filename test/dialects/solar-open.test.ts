@@ -1,0 +1,29 @@
+// Solar Open: messages one behind the other, and calls with ids of their own.
+import { expect, test } from "vitest";
+import { solarOpen } from "../../src/dialects/solar-open.ts";
+import { endsOf, lines, scanPieces } from "./scanning.ts";
+
+const call = (id: string, name = "f") => `<|tool_call:begin|>${id}<|tool_call:name|>${name}<|tool_call:args|>{"a": 1}<|tool_call:end|>`;
+const said = (input: string) => lines(solarOpen, input).filter((line) => !line.startsWith("control"));
+
+test("a thought, an answer and calls are messages, and none of their marks is text", () => {
+  const input = `<|think|>Hm.<|end|><|begin|>assistant<|content|>I look.<|end|><|begin|>assistant<|tool_calls|>${call("a1b2c3d4e5")}<|calls|>`;
+  expect(said(input)).toEqual(["thinking Hm.", "text I look.", 'call f{"a":1}']);
+});
+
+test("a call's id is the model's; one that comes twice counts once", () => {
+  const ids = endsOf(scanPieces(solarOpen, [`<|tool_calls|>${call("0000000000")}${call("0000000000", "g")}<|calls|>`])).map(({ id }) => id);
+  expect(ids[0]).toBe("0000000000");
+  expect(new Set(ids).size).toBe(2);
+});
+
+test("a call without a section, without an id, or without a name", () => {
+  expect(said(call("a1b2c3d4e5"))).toEqual(['call f{"a":1}']);
+  expect(said(call("x").replace("x<|tool_call:name|>", ""))).toEqual(['call f{"a":1}']);
+  expect(said(call("x", "") + call("y"))).toEqual(["malformed no-name", 'call f{"a":1}']);
+});
+
+test("thinking whose end is missing is ended by the answer, or by calls", () => {
+  expect(said("<|think|>Hm.<|content|>Hi.<|flush|>")).toEqual(["thinking Hm.", "text Hi."]);
+  expect(said(`<|think|>Hm.<|tool_calls|>${call("x")}<|calls|>`)).toEqual(["thinking Hm.", 'call f{"a":1}']);
+});
