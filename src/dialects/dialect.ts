@@ -23,6 +23,7 @@ export type DialectId =
   | "functiongemma"
   | "gemma4"
   | "glm"
+  | "glm4"
   | "granite"
   | "harmony"
   | "hermes"

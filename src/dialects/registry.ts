@@ -9,6 +9,7 @@ import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { glm } from "./glm.ts";
+import { glm4 } from "./glm4.ts";
 import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
@@ -36,6 +37,7 @@ const DIALECTS: readonly Dialect[] = [
   functiongemma,
   gemma4,
   glm,
+  glm4,
   granite,
   harmony,
   hermes,

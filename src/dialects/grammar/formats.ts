@@ -137,6 +137,16 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<tool_call>"],
     thinking: THINK,
   },
+  glm4: {
+    values: jsonValues,
+    start: "<|assistant|>",
+    call: (name) => [name, { pattern: '" "? "\\n"' }, ARGUMENTS],
+    between: "<|assistant|>",
+    words: [], // the first call has no mark
+    openers: ["<|assistant|>"],
+    bareOpener: (name) => `${name}\n{`,
+    thinking: THINK,
+  },
   granite: {
     ...TAGGED,
     variants: {
