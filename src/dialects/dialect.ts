@@ -15,6 +15,7 @@ export interface PromptPiece {
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "cogito"
   | "cohere"
   | "deepseek-v3"
   | "deepseek-v3.1"

@@ -143,7 +143,7 @@ export const FAMILIES: readonly Family[] = [
     sampling: R1,
     types: ["deepSeek"],
   },
-  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2\.1/ },
+  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2\.1|cogito-v2-.*deepseek/ },
   {
     name: "DeepSeek V2.5, V3",
     id: "deepseek-v3",
@@ -274,6 +274,28 @@ export const FAMILIES: readonly Family[] = [
     models: /hammer-?[12]/,
     templates: [["[BEGIN OF TASK INSTRUCTION]", "<|im_start|>"]],
     types: ["hammer"],
+  },
+  {
+    name: "Cogito on Qwen",
+    id: "hermes",
+    variant: "qwen3-instruct-2507",
+    models: /cogito(?:-v1-preview-qwen|:(?:14|32)b)/,
+    templates: [["Enable deep thinking subroutine", "<|im_start|>"]],
+  },
+  {
+    name: "Cogito on Llama",
+    id: "cogito",
+    variant: "cogito-v1-llama",
+    models: /cogito(?:-v1-preview-llama|:(?:3|8|70)b|(?=:latest|$))/,
+    templates: [["Enable deep thinking subroutine", "<|start_header_id|>"]],
+  },
+  { name: "Cogito v2 on Llama", id: "cogito", doubtful: true, models: /cogito-v2-preview-llama-(?!109)/ },
+  {
+    name: "rnj-1",
+    id: "cogito",
+    variant: "rnj-1",
+    models: /rnj-?1(?=-instruct|:)/, // the hub's rnj-1 is the base model
+    templates: [["You are rnj-1", "<|start_header_id|>"]],
   },
   { name: "FireFunction v2", id: "phi4-mini", models: /firefunction-?v2/, templates: [["functools[", "<|start_header_id|>"]] },
   { name: "ToolACE", id: "pythonic", models: /toolace/ },
@@ -599,7 +621,7 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     doubtful: true,
     models:
-      /smollm-?(?:3|2[-:]1\.7b)|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl|apriel-?1|jamba|hunyuan-a13b|nemotron-(?:nano|super|ultra)-\d+b-v[12]|nanbeige-?4|falcon-?3[-:]|youtu-llm|rnj-?1|tongyi-deepresearch/,
+      /smollm-?(?:3|2[-:]1\.7b)|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl|apriel-?1|jamba|hunyuan-a13b|nemotron-(?:nano|super|ultra)-\d+b-v[12]|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
   },
 
   // ---- Llama 3

@@ -1,4 +1,5 @@
 /** All dialects, by their ids. */
+import { cogito } from "./cogito.ts";
 import { cohere } from "./cohere.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
@@ -29,6 +30,7 @@ import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
+  cogito,
   cohere,
   deepseekV3,
   deepseekV31,

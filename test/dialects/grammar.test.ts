@@ -391,7 +391,7 @@ describe("none excludes calls in whatever form the scanner reads them", () => {
 
   test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s: where it cannot, that is said", (id, dialect) => {
     const open = { tool: "", path: "", keyword: "toolChoice" };
-    expect(dialect.grammar(tools, "none").relaxed).toEqual(["glm4", "json", "llama3", "xlam"].includes(id) ? [open] : []);
+    expect(dialect.grammar(tools, "none").relaxed).toEqual(["cogito", "glm4", "json", "llama3", "xlam"].includes(id) ? [open] : []);
   });
 });
 

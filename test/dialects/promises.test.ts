@@ -54,7 +54,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Where no mark closes a block of calls. */
-const UNCLOSED: ReadonlySet<string> = new Set(["glm4", "json", "llama3", "mistral", "phi4-mini", "xlam"]);
+const UNCLOSED: ReadonlySet<string> = new Set(["cogito", "glm4", "json", "llama3", "mistral", "phi4-mini", "xlam"]);
 
 /** Where values have no types in band, the schema gives them back. */
 const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "seed-oss"]);

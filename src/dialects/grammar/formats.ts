@@ -83,6 +83,13 @@ const HARMONY_BODY: readonly Piece[] = [
 ];
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
+  cogito: {
+    ...BARE,
+    ...JSON_LIST,
+    call: (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" [a-zA-Z0-9_-]{1,64} "\\"")?` }, "}"],
+    section: { begin: "[", end: "]" },
+    variants: { "rnj-1": { call: TAGGED.call, between: "\n", section: undefined } },
+  },
   cohere: {
     values: jsonValues,
     call: (name) => [
