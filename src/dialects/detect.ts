@@ -36,6 +36,8 @@ export function detectDialect(clues: Clues): Detection | undefined {
   const named = model === undefined ? undefined : byName(model);
   if (named === "no tools") return undefined;
   const templated = template ? byTemplate(template) : undefined;
+  if (templated?.id === "json" && named?.confidence === "likely" && named.id !== "json")
+    return { ...named, confidence: "possible", why: `${named.why}; but its template has no tools` };
   if (templated) return named && agree(templated, named) ? { ...named, ...templated } : templated;
   if (named) return template ? { ...named, confidence: "possible", why: `${named.why}; its template says nothing that is known` } : named;
   return sample ? bySample(sample) : undefined;
@@ -82,13 +84,13 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Kinds of models that have no tools, as a part of their names says. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim|safety|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
 /** Trained to answer. */
 const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|instant|versatile|preview)(?:[-:.\d]|$)/;
 const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
 /** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
 const VENDORS =
-  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia|cohere|ai21)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks|cohereforai|coherelabs|swiss-ai|ai21labs)-)?(?=[a-z])/;
+  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia|cohere|ai21)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks|cohereforai|coherelabs|swiss-ai|ai21labs|thudm|bytedance(?:-seed)?)-){0,2}(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
 /** No name is longer; the patterns look at every place of it. */
@@ -119,12 +121,13 @@ function byName(model: string): Detection | "no tools" | undefined {
     if ((hit || i === 0) && WITHOUT_TOOLS.test(part)) return "no tools";
     if (!hit) continue;
     const { family, pattern } = hit;
-    const bare = SIZE.test(part) && !part.includes(":") && !INSTRUCTED.test(part) ? family.bare : undefined; // Ollama's tags are all instructed
+    // Ollama's models are all instructed, and have the size in their tags.
+    const bare = SIZE.test(part.replace(/:.*/, "")) && !INSTRUCTED.test(part) ? family.bare : undefined;
     if (bare === "base") return "no tools";
     const doubts: readonly (readonly [boolean, string])[] = [
       [family.doubtful === true && family.id === "json", "which was not trained on tools and must be asked for JSON"],
       [family.doubtful === true, "whose models differ"],
-      [i > 0, "but only in a folder's name"],
+      [i > 0 && !model.includes("models--"), "but only in a folder's name"],
       [plain.search(pattern) > 0, "but not at its beginning: a fine-tune may speak another dialect"],
       [bare === "unclear", "but not that it was trained to answer: it may be the base model"],
     ];
@@ -187,6 +190,7 @@ const WEAK_SAMPLES: typeof SAMPLES = [
   ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
   ["functionary-v3.1", /<function=[\w.-]{1,256}>\s*\{/],
   ["functionary-v3.2", />>>(?:all\n|[\w.-]{1,256}\n\{)/],
+  ["glm4", /(?:^|<\|assistant\|>)\s{0,8}[a-zA-Z_][\w.-]{0,255} ?\n\{\s{0,8}["}]/],
   [
     "xlam",
     /(?:^|\n|<\/think>)\s{0,8}(?:```(?:json)?\s{0,8})?\[\s{0,8}\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"arguments"/,

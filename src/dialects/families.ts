@@ -125,6 +125,15 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<｜tool▁sep｜>", "!```json"]],
     sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
   },
+  // They have its template, and were not trained on tools.
+  {
+    name: "a distill of DeepSeek R1",
+    id: "deepseek-v3",
+    variant: "deepseek-r1",
+    models: /deepseek[-.]?r1(?:-.*(?:distill|qwen|llama|zero)|:(?:1\.5|7|8|14|32|70)b)/,
+    doubtful: true,
+    sampling: R1,
+  },
   {
     name: "DeepSeek R1",
     id: "deepseek-v3",
@@ -134,12 +143,12 @@ export const FAMILIES: readonly Family[] = [
     sampling: R1,
     types: ["deepSeek"],
   },
-  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2\.1/ },
+  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2\.1|cogito-v2-.*deepseek/ },
   {
-    name: "DeepSeek V3",
+    name: "DeepSeek V2.5, V3",
     id: "deepseek-v3",
     variant: "vllm-deepseekv3",
-    models: /deepseek-?(?:chat-)?v3(?![.\d]|-\d(?!\d))/,
+    models: /deepseek-?(?:chat-)?v(?:2\.5|3(?![.\d]|-\d(?!\d)))/,
     templates: [["<｜tool▁sep｜>"]],
     sampling: card("deepseek-ai/DeepSeek-V3-0324", { temperature: 0.3 }),
   },
@@ -169,6 +178,28 @@ export const FAMILIES: readonly Family[] = [
     models: /kimi-?k2(?!\d)/,
     templates: [["<|tool_calls_section_begin|>"]],
     sampling: card("moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
+  },
+  {
+    name: "GLM-Z1",
+    id: "glm4",
+    variant: "glm-z1-0414",
+    models: /glm-?(?:4-)?z1(?!-rumination)/,
+    templates: [["[gMASK]", "可用工具", "</think>"]],
+  },
+  {
+    name: "GLM-4-0414",
+    id: "glm4",
+    variant: "glm-4-0414",
+    models: /glm-?4-\d+b-0414/,
+    templates: [["[gMASK]", "可用工具", "!item['tools']"]],
+  },
+  {
+    name: "GLM-4",
+    id: "glm4",
+    variant: "glm-4-9b-chat",
+    models: /glm-?4(?:-9b|(?=:|$))/,
+    bare: "base",
+    templates: [["[gMASK]", "可用工具"]],
   },
   {
     name: "GLM-4.5/4.6",
@@ -281,6 +312,28 @@ export const FAMILIES: readonly Family[] = [
     variant: "functionary-medium-v3.2",
     models: /functionary-(?:small-|medium-)?v3\.2/,
     templates: [["<|start_header_id|>", "to:recipient==all"]],
+  },
+  {
+    name: "Cogito on Qwen",
+    id: "hermes",
+    variant: "qwen3-instruct-2507",
+    models: /cogito(?:-v1-preview-qwen|:(?:14|32)b)/,
+    templates: [["Enable deep thinking subroutine", "<|im_start|>"]],
+  },
+  {
+    name: "Cogito on Llama",
+    id: "cogito",
+    variant: "cogito-v1-llama",
+    models: /cogito(?:-v1-preview-llama|:(?:3|8|70)b|(?=:latest|$))/,
+    templates: [["Enable deep thinking subroutine", "<|start_header_id|>"]],
+  },
+  { name: "Cogito v2 on Llama", id: "cogito", doubtful: true, models: /cogito-v2-preview-llama-(?!109)/ },
+  {
+    name: "rnj-1",
+    id: "cogito",
+    variant: "rnj-1",
+    models: /rnj-?1(?=-instruct|:)/, // the hub's rnj-1 is the base model
+    templates: [["You are rnj-1", "<|start_header_id|>"]],
   },
   { name: "FireFunction v2", id: "phi4-mini", models: /firefunction-?v2/, templates: [["functools[", "<|start_header_id|>"]] },
   { name: "ToolACE", id: "pythonic", models: /toolace/ },
@@ -422,10 +475,11 @@ export const FAMILIES: readonly Family[] = [
     name: "Mistral Nemo",
     id: "mistral",
     variant: "mistral-nemo-2407",
-    models: /mistral-nemo(?!t)/,
+    models: /mistral-nemo(?!t|-minitron)/,
     templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"]],
     sampling: card("mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
   },
+  { name: "Voxtral Small", id: "mistral", variant: "mistral-v13", doubtful: true, models: /voxtral-small/ },
   { name: "Pixtral", id: "mistral", variant: "mistral-nemo-2407", doubtful: true, models: /pixtral/ },
   { name: "Mixtral 8x22B", id: "mistral", variant: "mistral-nemo-2407", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
   {
@@ -433,7 +487,7 @@ export const FAMILIES: readonly Family[] = [
     id: "mistral",
     variant: "mistral-nemo-2407",
     models:
-      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|large)[-:].*24\d\d|mistral-small:22b|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
+      /(?<!-)mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral-(?:small|large)[-:].*24\d\d|mistral-small:22b|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
   },
   { name: "Mistral", id: "mistral", variant: "mistral-v13", models: /mistral-(?:small|medium|large)|ministral-8b/ },
   { name: "Codestral", id: "mistral", variant: "mistral-v13", models: /codestral(?=-(?:2\d{3}|latest)|:latest|$)/ },
@@ -699,7 +753,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Qwen3 Thinking",
     id: "hermes",
     variant: "qwen3-thinking-2507",
-    models: /qwen-?3[-:](?!omni).*thinking/,
+    models: /qwen-?3[-:](?!omni).*thinking|qwen-?3-next(?=$|:(?!.*instruct))/, // Ollama's tag
     templates: [["<tool_call>", "<tools>", "<|im_start|>assistant\\n<think>\\n", "reasoning_content"]],
     sampling: QWEN3,
   },
@@ -734,7 +788,14 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<tool_call>", "<tools>", '"arguments"', "<|im_start|>", "enable_thinking", "reasoning_content"]],
     sampling: QWEN3,
   },
-  { name: "Arch-Function", id: "hermes", models: /arch-function/ },
+  {
+    name: "Qwen2.5-VL, Qwen3-Omni",
+    id: "hermes",
+    variant: "qwen3-vl-instruct",
+    doubtful: true,
+    models: /qwen-?(?:2[.-]5-(?:vl|.*vision)|3-omni)/,
+  },
+  { name: "Arch-Function, Arch-Agent", id: "hermes", models: /arch-(?:function|agent)/ },
   { name: "Jan", id: "hermes", models: /jan-(?:nano|v1)/, sampling: QWEN3 },
 
   // ---- Calls like those, in prompts of their own
@@ -870,7 +931,8 @@ export const FAMILIES: readonly Family[] = [
     name: "a model with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
-    models: /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba|longcat-flash-(?:chat|thinking)/,
+    models:
+      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba|longcat-flash-(?:chat|thinking)|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
   },
 
   // ---- Llama 3
@@ -895,7 +957,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Llama 3.1",
     id: "llama3",
     variant: "llama-3.1-8b-instruct",
-    models: /llama-?v?3[.-]1(?![\db])(?!-nemotron-nano)/,
+    models: /llama-?v?3[.-]1(?![\db])(?!-nemotron-nano)|nemotron:70b/,
     bare: "base",
     templates: [["<|start_header_id|>", "respond with a JSON for a function call"]],
     sampling: LLAMA,
@@ -920,6 +982,14 @@ export const FAMILIES: readonly Family[] = [
     doubtful: true,
     bare: "base",
     templates: [["<start_of_turn>", "!tools"]],
+  },
+  {
+    name: "Phi-4",
+    id: "json",
+    variant: "phi4",
+    models: /phi-?4(?!-(?:mini|multi))/,
+    doubtful: true,
+    templates: [["<|im_sep|>", "!tools"]],
   },
   { name: "Phi-3", id: "json", variant: "phi", models: /phi-?3/, doubtful: true, templates: [["<|user|>", "<|end|>", "!tools"]] },
   {

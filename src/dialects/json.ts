@@ -19,7 +19,7 @@ import { PHI } from "./turns/phi.ts";
 const STOPS = ["<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"];
 const TURNS = [
   ...["<bos>", "<start_of_turn>", "<|im_start|>", "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>"],
-  ...["<|system|>", "<|user|>", "<|assistant|>"],
+  ...["<|system|>", "<|user|>", "<|assistant|>", "<|im_sep|>"],
 ];
 const FENCE = "```";
 
@@ -56,6 +56,8 @@ interface Variant extends TurnMarks {
 
 const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<image_soft_token>"]);
 
+const phi4 = markup(["<|im_start|>", "<|im_sep|>", "<|im_end|>"]);
+
 const VARIANTS: Readonly<Record<string, Variant>> = {
   gemma: {
     bos: gemma`<bos>`,
@@ -68,6 +70,12 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   chatml: { ...CHATML, hasSystem: true, trims: false },
   llama3: { ...LLAMA3, hasSystem: true, trims: true },
   phi: { ...PHI, hasSystem: true, trims: false },
+  phi4: {
+    turn: (side, text) => phi4`<|im_start|>${side}<|im_sep|>${text}<|im_end|>`,
+    open: phi4`<|im_start|>assistant<|im_sep|>`,
+    hasSystem: true,
+    trims: false,
+  },
   plain: {
     turn: (side, text) => [side.charAt(0).toUpperCase(), side.slice(1), ": ", text, "\n\n"],
     open: "Assistant:",

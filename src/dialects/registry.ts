@@ -2,6 +2,7 @@
 import { apertus } from "./apertus.ts";
 import { apriel } from "./apriel.ts";
 import { bielik } from "./bielik.ts";
+import { cogito } from "./cogito.ts";
 import { cohere } from "./cohere.ts";
 import { commandR } from "./command-r.ts";
 import { commandR7b } from "./command-r7b.ts";
@@ -18,6 +19,7 @@ import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { gigachat } from "./gigachat.ts";
 import { glm } from "./glm.ts";
+import { glm4 } from "./glm4.ts";
 import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
@@ -55,6 +57,7 @@ const DIALECTS: readonly Dialect[] = [
   apertus,
   apriel,
   bielik,
+  cogito,
   cohere,
   commandR,
   commandR7b,
@@ -69,6 +72,7 @@ const DIALECTS: readonly Dialect[] = [
   gemma4,
   gigachat,
   glm,
+  glm4,
   granite,
   harmony,
   hermes,

@@ -375,6 +375,7 @@ describe("none excludes calls in whatever form the scanner reads them", () => {
   test.each([
     ["gemma4", ["call:get_time{}", "<call>get_time{}"]],
     ["deepseek-v3", ["<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>get_time\n```json\n{}\n```<|tool_call_end|>"]],
+    ["glm4", ["get_time\n{}", "<|assistant|>get_time \n{}"]],
     ["harmony", ["<|channel|>commentary to=get_time <|constrain|>json<|message|>{}<|call|>"]],
     ["llama3", ["<function=get_time>{}</function>", '{"name": "get_time", "parameters": {}}']],
     ["phi4-mini", ['<|tool_call|>[{"name": "get_time", "arguments": {}}]<|/tool_call|>']],
@@ -393,7 +394,9 @@ describe("none excludes calls in whatever form the scanner reads them", () => {
 
   test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s: where it cannot, that is said", (id, dialect) => {
     const open = { tool: "", path: "", keyword: "toolChoice" };
-    expect(dialect.grammar(tools, "none").relaxed).toEqual(["functionary-v3.2", "json", "llama3", "xlam"].includes(id) ? [open] : []);
+    expect(dialect.grammar(tools, "none").relaxed).toEqual(
+      ["cogito", "functionary-v3.2", "glm4", "json", "llama3", "xlam"].includes(id) ? [open] : [],
+    );
   });
 });
 

@@ -64,7 +64,17 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Where no mark closes a block of calls. */
-const UNCLOSED: ReadonlySet<string> = new Set(["functionary-v3.2", "gigachat", "json", "llama3", "mistral", "phi4-mini", "xlam"]);
+const UNCLOSED: ReadonlySet<string> = new Set([
+  "cogito",
+  "functionary-v3.2",
+  "gigachat",
+  "glm4",
+  "json",
+  "llama3",
+  "mistral",
+  "phi4-mini",
+  "xlam",
+]);
 
 /** Where values have no types in band, the schema gives them back. */
 const UNTYPED: ReadonlySet<string> = new Set([

@@ -25,6 +25,7 @@ const OTHERS: readonly (readonly [string, (code: string) => string])[] = [
   ["gemma4", (code) => `<|tool_call>call:run{code:"${code}"}<tool_call|>`],
   ["mistral", (code) => `[TOOL_CALLS]run[ARGS]{"code": "${code}"}`],
   ["pythonic", (code) => `[run(code="${code}")]`],
+  ["pythonic", (code) => `<function_calls>run(code="${code}")</function_calls>`],
 ];
 
 const forms = [

@@ -26,11 +26,13 @@ export interface CallForm {
   /** Between parallel calls. */
   readonly between?: Exclude<Piece, typeof ARGUMENTS>;
   /** What stands around all calls, the first of several texts in a structural tag; `optional`: or does not. */
-  readonly section?: {
-    readonly begin: string | readonly [string, ...string[]];
-    readonly end: string | readonly string[];
-    readonly optional?: true;
-  };
+  readonly section?:
+    | {
+        readonly begin: string | readonly [string, ...string[]];
+        readonly end: string | readonly string[];
+        readonly optional?: true;
+      }
+    | undefined;
   /** Blanks in the text of a call may be others, as in JSON. */
   readonly loose?: true;
   /** What arms the grammar: words that a call begins with. */

@@ -169,6 +169,13 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: { open: "Here are my reasoning steps:\n", close: "[BEGIN FINAL RESPONSE]\n" },
   },
   bielik: TAGGED,
+  cogito: {
+    ...BARE,
+    ...JSON_LIST,
+    call: withId("[a-zA-Z0-9_-]{1,64}"),
+    section: { begin: "[", end: "]" },
+    variants: { "rnj-1": { call: TAGGED.call, between: "\n", section: undefined } },
+  },
   cohere: COHERE,
   "command-r": {
     values: indentedValues,
@@ -240,6 +247,16 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     },
   },
   glm: GLM,
+  glm4: {
+    values: jsonValues,
+    start: "<|assistant|>",
+    call: (name) => [name, { pattern: '" "? "\\n"' }, ARGUMENTS],
+    between: "<|assistant|>",
+    words: [], // the first call has no mark
+    openers: ["<|assistant|>"],
+    bareOpener: (name) => `${name}\n{`,
+    thinking: THINK,
+  },
   granite: {
     ...TAGGED,
     variants: {

@@ -249,7 +249,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
     /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
     const behind: Step = (s) => {
-      const unsure = is(LIST) && s.mended;
+      const unsure = s.mended;
       const at = behindBlanks(s, s.pos, unsure);
       if (at === s.stop) return s.last ? ended : undefined;
       const char = s.slice(at, at + 1);

@@ -36,7 +36,7 @@ const textIn = (events: readonly Event[]) => events.map((event) => (event.type =
 const dialects = listDialects().filter(({ id }) => id !== "json");
 const written = (dialect: Dialect, ...calls: (typeof oslo | typeof file)[]): string => promptText(dialect.renderToolCalls(calls));
 /** No mark says where a call begins: behind words it is an example. */
-const BARE = new Set(["llama3", "xlam"]);
+const BARE = new Set(["cogito", "llama3", "xlam"]);
 
 /** Sentences in many languages, with the place of the call: test/fixtures/rescue. */
 const sentences = (name: string): string[] =>
