@@ -10,30 +10,33 @@ const core = readdirSync("dist/core")
 const file = (id) => `dialects/${id}.js`;
 const { listDialects } = await import("../dist/index.js");
 const ids = listDialects().map(({ id }) => id);
-/** Those that came later than the goal of 40 kB, which was set for nineteen. */
-const LATER = ["cohere", "kimi-k3", "minimax-m3", "seed-oss"];
+/** Those that the goal of 40 kB was set for. */
+const NINETEEN = [
+  ...["functiongemma", "gemma4", "json", "hermes", "qwen3-coder", "llama3", "pythonic", "mistral", "deepseek-v3", "deepseek-v3.1"],
+  ...["deepseek-v3.2", "deepseek-v4", "kimi-k2", "glm", "minimax-m2", "harmony", "phi4-mini", "granite", "xlam"],
+];
 
 const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_130,
+    limit: 21_200,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_800, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_480, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 48_170, files: ids.filter((id) => !LATER.includes(id)).map(file) },
-  { name: "all dialects", goal: 40_000, limit: 54_260, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 69_780, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_550, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 49_670, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 84_220, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 103_320, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 29_600,
+    limit: 29_610,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 61_860, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 62_300, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.

@@ -3,10 +3,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, Media, Message, Text } from "../core/nouns.ts";
 import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
-import { entryOf, isText, listOf } from "./read.ts";
-
-/** The type of a file of which nobody says what it is. */
-export const UNTOLD = "application/octet-stream";
+import { entryOf, isText, listOf, UNTOLD } from "./read.ts";
 
 /** What is not said of a file is told by its name, or that of its URL. */
 const ENDINGS: Readonly<Record<string, string>> = {

@@ -4,6 +4,9 @@ import type { Json, JsonObject } from "../core/nouns.ts";
 import type { FieldNames } from "./fields.ts";
 import type { Draft } from "./wire.ts";
 
+/** The type of a file of which nobody says what it is. */
+export const UNTOLD = "application/octet-stream";
+
 /** `undefined`: it is no JSON text. */
 export function parsed(text: string): Json | undefined {
   try {

@@ -1,9 +1,8 @@
 /** Parts, as requests and answers write them alike: `{"text": "Hi"}`, `{"functionCall": {"id": "1", "name": "f", "args": {}}}`. */
 import type { Media, Text, Thinking, ToolCall } from "../../core/nouns.ts";
-import { UNTOLD } from "../media.ts";
 import { hasOwn, ownState, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { objectOf, written } from "../read.ts";
+import { objectOf, UNTOLD, written } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { MEDIA, PART, WIRE } from "./tables.ts";
 

@@ -17,9 +17,8 @@ import type {
 } from "../../core/nouns.ts";
 import { openCapsule, recalled, standardBase64, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
-import { UNTOLD } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, entryOf, isText, some, someOf, textOf } from "../read.ts";
+import { defined, entryOf, isText, some, someOf, textOf, UNTOLD } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
