@@ -12,9 +12,10 @@ const messages: Request["messages"] = [
   { role: "user", content: [{ type: "text", text: "Bye" }] },
 ];
 
-/** Tokens that look like the XML or HTML that answers are full of; and Laguna's end, which no server shows. */
+/** Tokens that look like the XML or HTML that answers are full of; Laguna's end, which no server shows; and Hermes' first token, which is a word to Qwen. */
 const TEXT: Readonly<Record<string, readonly string[]>> = {
-  ling: ["<role>", "</role>"],
+  hermes: ["<|begin_of_text|>"],
+  ling3: ["<role>", "</role>"],
   minicpm5: ["<s>"],
   laguna: ["〈|EOS|〉", "<system>", "</system>", "<user>", "</user>", "<assistant>"],
 };

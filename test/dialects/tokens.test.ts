@@ -108,17 +108,25 @@ const render = (dialect: Dialect, { request, options }: Case): Prompt =>
 /** Every control token that some dialect writes. */
 const control = [...new Set(listDialects().flatMap((dialect) => fixtures(dialect).flatMap((one) => controlTexts(render(dialect, one)))))];
 
+/** Those that are no plain words in the prompt of another dialect: what a vocabulary can have that serves them all. */
+const bare: Request = { model: "", messages: [{ role: "user", content: [] }], tools: [{ name: "f", description: "d" }] };
+const fixedWords = listDialects().flatMap((dialect) =>
+  dialect.variants.flatMap((variant) =>
+    render(dialect, { request: bare, options: { variant } }).flatMap((piece) => (piece.control ? [] : piece.text)),
+  ),
+);
+const common = control.filter((token) => !fixedWords.some((text) => text.includes(token)));
+
 /** No data in it looks like a control token. */
-const isHonest = (prompt: Prompt): boolean =>
-  !prompt.some((piece) => !piece.control && control.some((token) => piece.text.includes(token)));
+const isHonest = (prompt: Prompt): boolean => !prompt.some((piece) => !piece.control && common.some((token) => piece.text.includes(token)));
 
 // ---- vocabularies
 
-const spm = sentencePieceVocabulary(control, "none");
-const bpe = bpeVocabulary(control);
-const vocabularies = [spm, sentencePieceVocabulary(control, "each"), sentencePieceVocabulary(control, "first"), bpe];
+const spm = sentencePieceVocabulary(common, "none");
+const bpe = bpeVocabulary(common);
+const vocabularies = [spm, sentencePieceVocabulary(common, "each"), sentencePieceVocabulary(common, "first"), bpe];
 /** A dummy prefix changes text, and control tokens are cut out before it: for these, one vocabulary of each kind is all of them. */
-const kinds = [spm, bpe];
+const kinds = [sentencePieceVocabulary(control, "none"), bpeVocabulary(control)];
 const strangers = [sentencePieceVocabulary([], "none"), bpeVocabulary([])];
 
 /** Text whose tokens depend on what stands beside it. */
