@@ -113,7 +113,7 @@ function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: 
 export const hermes = dialectOf({
   id: "hermes",
   title: "Hermes",
-  models: ["Qwen2.5", "Qwen3", "QwQ", "MiMo-VL"],
+  models: ["Qwen2.5", "Qwen3", "QwQ", "Hermes 2 Pro", "Hermes 3", "MiMo-VL"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,
