@@ -26,9 +26,9 @@ const entries = [
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_800, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 21_550, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 49_680, files: NINETEEN.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 49_690, files: NINETEEN.map(file) },
   { name: "all dialects", goal: 40_000, limit: 84_240, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 103_340, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 103_350, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,

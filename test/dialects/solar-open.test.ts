@@ -27,3 +27,7 @@ test("thinking whose end is missing is ended by the answer, or by calls", () => 
   expect(said("<|think|>Hm.<|content|>Hi.<|flush|>")).toEqual(["thinking Hm.", "text Hi."]);
   expect(said(`<|think|>Hm.<|tool_calls|>${call("x")}<|calls|>`)).toEqual(["thinking Hm.", 'call f{"a":1}']);
 });
+
+test("a section that opens inside a section ends the one before, and the scanner goes on", () => {
+  expect(said(`<|tool_calls|><|begin|>assistant<|tool_calls|>${call("x")}<|calls|>`)).toEqual(["malformed no-name", 'call f{"a":1}']);
+});

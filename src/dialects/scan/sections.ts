@@ -40,6 +40,7 @@ export interface Sections {
 
 /** `header` reads on behind the mark that opens a call, up to the object. */
 export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
+  const within = [...begin, ...open, ...close];
   const marks = [...begin, ...end, ...open, ...close, ...stops];
   const next = new Marks([...open, ...end, ...begin, ...stops, ...THINK_TAGS.close, ...(noise ?? [])]);
   const closers = fence === undefined ? close : [...close, fence];
@@ -52,7 +53,8 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     s.bound(overflow, MAX_NAME);
     return between;
   };
-  const resume = (mark: string): Step => (end.includes(mark) ? speak : section);
+  /** A mark that is none of the section's has ended it. */
+  const resume = (mark: string): Step => (within.includes(mark) ? section : speak);
   const between: Step = (s) => {
     if (noise) s.until(next);
     else if (s.blanks() === undefined) return undefined;
