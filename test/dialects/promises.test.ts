@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../src/core/json.ts";
-import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
+import type { Event, Json, JsonObject, Request, Tool } from "../../src/core/nouns.ts";
 import { typeOf } from "../../src/core/schema.ts";
 import type { Dialect, RenderableCall, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -118,6 +118,23 @@ function fragments(dialect: Dialect): string[] {
   const halves = written.flatMap((text) => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)]);
   const tokens = written.flatMap((text) => text.split(/(?=[<[{}\]",:])|(?<=[>\]}\n])/));
   return [...new Set([...written, ...halves, ...tokens])].filter((text) => text !== "");
+}
+
+/** The marks of a whole conversation, and the short words between them, one by one and in the rows that they stand in. */
+function marksOf(dialect: Dialect): string[] {
+  const call = { type: "tool-call", id: "call_0", name: "f", arguments: { a: 1 } } as const;
+  const messages: Request["messages"] = [
+    { role: "user", content: [{ type: "text", text: "x" }] },
+    { role: "assistant", content: [{ type: "thinking", text: "hm" }, { type: "text", text: "y" }, call] },
+    { role: "tool", id: "call_0", name: "f", output: "z" },
+    { role: "assistant", content: [{ type: "text", text: "y" }] },
+  ];
+  const short = dialect.variants
+    .flatMap((variant) => dialect.render({ model: "", messages }, { variant }))
+    .filter(({ control, text }) => control || text.length <= 16)
+    .map(({ text }) => text);
+  const runs = short.flatMap((text, i) => [text, short.slice(i, i + 2).join(""), short.slice(i, i + 3).join("")]);
+  return [...new Set([...runs, ...dialect.stops, ...dialect.preserved])];
 }
 
 const HOSTILE = [
@@ -264,6 +281,18 @@ for (const dialect of listDialects()) {
           expect(scanPieces(dialect, units(text), options)).toEqual(whole);
         }),
         { numRuns: 1500 },
+      );
+    });
+
+    test("its marks in any order are read to the end, and nothing is lost", () => {
+      const marks = fc.array(fc.constantFrom(...marksOf(dialect)), { minLength: 2, maxLength: 12 }).map((parts) => parts.join(""));
+      fc.assert(
+        fc.property(marks, cuts, options, (text, positions, options) => {
+          const whole = scanPieces(dialect, [text], options);
+          expectSound(whole, text);
+          expect(scanPieces(dialect, cutAt(text, positions), options)).toEqual(whole);
+        }),
+        { numRuns: 2000 },
       );
     });
 
