@@ -58,7 +58,10 @@ export class Exchanges {
   async list(): Promise<Listed[]> {
     const names = await readdir(this.#folder).catch(() => []); // there is no folder before the first exchange
     const listed: Listed[] = [];
-    for (const name of names.filter(isRecording).toSorted().slice(-MAX_LISTED)) listed.unshift(await this.#line(name));
+    for (const name of names.filter(isRecording).toSorted().slice(-MAX_LISTED)) {
+      const line = await this.#line(name).catch(() => undefined); // one that somebody has spoilt does not hide the others
+      if (line) listed.unshift(line);
+    }
     return listed;
   }
 
@@ -74,7 +77,11 @@ export class Exchanges {
   async show(name: string): Promise<Shown> {
     const text = isRecording(name) && (await readFile(join(this.#folder, name), "utf8").catch(() => undefined));
     if (!text) throw new Refusal(404, "there is no such recording, or it is there no more");
-    const recording = readRecording(text);
-    return { recording, account: accountOf(recording) };
+    try {
+      const recording = readRecording(text);
+      return { recording, account: accountOf(recording) };
+    } catch (error) {
+      throw new Refusal(404, `${name} cannot be read: ${(error as Error).message}`, { cause: error });
+    }
   }
 }

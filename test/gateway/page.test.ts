@@ -1,4 +1,6 @@
 // The page that browsers get, and who gets to see recordings through it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createRecorder } from "../../src/gateway/recordings/recorder.ts";
 import { tempFolder } from "../servers.ts";
@@ -12,7 +14,7 @@ async function recording() {
   const recorder = createRecorder({ folder });
   const gateway = await startGateway({ upstreams: { up: scripted() }, taps: [recorder.tap], recordings: folder, keys: [KEY] });
   const get = (path: string, key = KEY) => ask(gateway.url, "GET", path, { headers: { authorization: `Bearer ${key}` } });
-  return { gateway, recorder, get };
+  return { folder, gateway, recorder, get };
 }
 
 test("a browser gets the page, without a key, and everybody else the greeting", async () => {
@@ -57,6 +59,19 @@ test("who has no key sees none of them", async () => {
   await recorder.flush();
   const [{ name }] = JSON.parse((await get("/web/exchanges")).body);
   for (const path of ["/web/exchanges", `/web/exchanges/${name}`]) expect((await get(path, "wrong")).status).toBe(401);
+});
+
+test("one that cannot be read is called so, and does not hide the others", async () => {
+  const { folder, gateway, recorder, get } = await recording();
+  await askSmallest(gateway.url, "anthropic", SMALLEST, { authorization: `Bearer ${KEY}` });
+  await gateway.ended(1);
+  await recorder.flush();
+  const spoilt = "2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json";
+  writeFileSync(join(folder, spoilt), "{");
+  expect(JSON.parse((await get("/web/exchanges")).body)).toHaveLength(1);
+  const { status, body } = await get(`/web/exchanges/${spoilt}`);
+  expect(status).toBe(404);
+  expect(JSON.parse(body).error.message).toContain("it is not JSON");
 });
 
 test("only recordings are read from the folder", async () => {
