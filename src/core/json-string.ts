@@ -1,8 +1,8 @@
-/** Strings as JSON has them, and as models write them: a quote that nobody escaped closes one only before what may follow a string. */
+/** JSON strings as models write them: an unescaped quote closes one only if what follows it may follow a string; otherwise it is content. */
 import { escapeJson } from "./json.ts";
 import type { Outcome, Reader } from "./reader.ts";
 
-/** What may stand behind a string. */
+/** The characters that may follow a string. */
 export const BEHIND = ",}]:";
 const isBehind = (code: number | undefined): boolean => code === 44 || code === 58 || code === 93 || code === 125;
 const HEX = /^[0-9a-fA-F]*$/;
@@ -22,7 +22,7 @@ export function inString(r: Reader, code: number): Outcome | undefined | true {
   return true;
 }
 
-/** Behind a quote: it closes a key, and any other string only before one of these, a mark, or the end; elsewhere it is content. */
+/** After a quote: it closes a key always, any other string only before one of these characters, a mark or the end; otherwise it is content. */
 export function closing(r: Reader, before: string, quote = r.quote): undefined | true {
   const code = r.blanks();
   if (r.from < r.pos) r.tail += r.run;
@@ -45,7 +45,7 @@ export function closing(r: Reader, before: string, quote = r.quote): undefined |
   return true;
 }
 
-/** Valid escapes stay as they are written; of an invalid one the backslash is dropped. */
+/** The next escape: a valid one as written, an invalid one without its backslash. */
 function readEscape(r: Reader): string | undefined {
   const { pos, stop } = r;
   if (pos + 1 >= stop) return undefined;

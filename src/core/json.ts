@@ -1,11 +1,11 @@
 /**
- * JSON text: how strings and numbers are spelled, and one writer of it, which also builds the value. The reader in `reader.ts` turns
- * JSON, or another syntax of the same shape, into calls of the writer.
+ * JSON text: the spelling of strings and numbers, and the one writer, which also builds the value. The reader in `reader.ts` turns JSON, or
+ * another syntax of the same shape, into calls of the writer.
  */
 import type { Json, JsonObject } from "./nouns.ts";
 import { Pile } from "./pile.ts";
 
-/** The text as it stands between the quotes of a JSON string. Half a surrogate pair is escaped, so that no encoder can spoil it. */
+/** The text as it stands between the quotes of a JSON string. A lone surrogate is escaped, so that no encoder can corrupt it. */
 export function escapeJson(text: string): string {
   if (text.length < 64) {
     let at = 0;
@@ -42,20 +42,20 @@ export function jsonScalar(text: string): string | undefined {
 type Draft = Json[] | { [key: string]: Json };
 
 /**
- * Writes JSON text as it becomes certain, and builds the value beside it: a comma, a key and blanks wait for the value that they belong to.
- * Strings come in runs, escaped and never cut inside an escape. Never closes what was cut.
+ * Writes JSON text piece by piece and builds the value along with it. A comma, a key and blanks are held back until the value that they
+ * belong to begins. Strings come in runs that are already escaped and never end inside an escape. What was cut is never closed.
  */
 export class JsonWriter {
-  /** What was written and taken: all but the open string, and as much of that. */
+  /** Text that was taken: up to the open string, and of the open string. */
   readonly #taken = new Pile();
   readonly #string = new Pile();
-  /** What was written and not taken yet: the same two. */
+  /** Text that was not taken yet: the same two. */
   #delta = "";
   #run = "";
   #inString = false;
-  /** The open string decoded, for whoever looks at the value while it grows. */
+  /** The open string, decoded; only for callers that read `value` while it grows. */
   readonly #decoded: Pile | undefined;
-  /** The open string stands in its container already. */
+  /** The open string was already put into its container. */
   #placed = false;
   #gap = "";
   #comma = false;
@@ -69,7 +69,7 @@ export class JsonWriter {
     if (watched) this.#decoded = new Pile();
   }
 
-  /** Begins anew. */
+  /** Makes it ready for the next value. */
   clear(): void {
     this.#taken.clear();
     this.#string.clear();
@@ -80,7 +80,7 @@ export class JsonWriter {
     while (this.#outer.length > 0) this.#outer.pop(); // setting a length is slow
   }
 
-  /** The next piece of the text. */
+  /** The text that was written since the last call. */
   take(): string {
     const delta = this.#delta;
     const run = this.#run;
@@ -93,7 +93,7 @@ export class JsonWriter {
     this.pass(run);
     return delta + run;
   }
-  /** Writes a piece of the open string that is taken at once. */
+  /** `run` and `take` in one, for a piece of the open string. */
   pass(run: string): void {
     this.#string.add(run);
     this.#decoded?.add(unescapeJson(run));
@@ -105,21 +105,21 @@ export class JsonWriter {
   get begun(): boolean {
     return this.#root !== undefined || this.#inString;
   }
-  /** Whether the value is whole. */
+  /** Whether the value is complete. */
   get complete(): boolean {
     return this.#root !== undefined && this.#draft === undefined && !this.#inString;
   }
-  /** The value so far: an unfinished string keeps what was written, a key without a value is dropped. */
+  /** The value so far: an unfinished string as far as it goes, a key without a value not at all. */
   get value(): Json | undefined {
     if (this.#inString) this.#place();
     return this.#root;
   }
 
-  /** Whether the open object has a value of this key. */
+  /** Whether the open object has this key. */
   has(key: string): boolean {
     return this.#draft !== undefined && Object.hasOwn(this.#draft, key);
   }
-  /** So many elements the open list has. */
+  /** The number of elements in the open list. */
   get count(): number {
     return Array.isArray(this.#draft) ? this.#draft.length : 0;
   }
@@ -138,7 +138,7 @@ export class JsonWriter {
     this.#comma = this.#empty = false;
     this.#draft = this.#outer.length > 0 ? this.#outer.pop() : undefined;
   }
-  /** A key, decoded, and as JSON text with the colon behind it. */
+  /** A key, and the same as JSON text with its colon. */
   key(key: string, json: string): void {
     this.#gap += this.#empty || this.#comma ? json : `,${json}`;
     this.#empty = true;
@@ -150,7 +150,7 @@ export class JsonWriter {
     this.#gap += ",";
     this.#comma = true;
   }
-  /** Blanks between tokens, where the syntax has JSON's own. */
+  /** Blanks between tokens. */
   space(blanks: string): void {
     this.#gap += blanks;
   }
@@ -199,7 +199,7 @@ export class JsonWriter {
   }
 }
 
-/** Sets a key as an own property, `__proto__` included. */
+/** Sets an own property, even if its key is `__proto__`. */
 export function setOwn<T>(target: Record<string, T>, key: string, value: T): void {
   if (key === "__proto__") Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   else target[key] = value;

@@ -1,13 +1,13 @@
 /**
- * Text that grows by small pieces. Concatenation alone would leave one engine-internal node per piece alive until the end, which the
- * garbage collector then carries around; so every few thousand characters the young nodes are made one flat string and dropped.
+ * A string that grows by small pieces. Plain concatenation would keep one node of the engine's rope alive per piece, for the garbage
+ * collector to carry around; so the rope is flattened every few thousand characters.
  */
 const FLAT = 4096;
 
 export class Pile {
   #flat = "";
   #young = "";
-  /** Reading a character is what makes an engine flatten a string; keeping it is what keeps the read from being optimised away. */
+  /** Reading a character makes the engine flatten the rope; storing it keeps the read from being optimised away. */
   #witness = 0;
 
   get length(): number {

@@ -1,37 +1,37 @@
 /**
- * One incremental reader for objects, that is for values with brackets, pairs and strings. What differs between JSON and the value
- * syntaxes of models is a `Syntax` constant. It keeps an explicit stack, and has what it reads written as soon as it is certain.
+ * The one incremental reader of values made of brackets, pairs and strings. Where JSON and the value syntaxes of models differ, a `Syntax`
+ * constant says how. It keeps an explicit stack, and passes what it reads to a `JsonWriter` as soon as it is certain.
  */
 import { escapeJson, type JsonWriter, unescapeJson } from "./json.ts";
 import type { SchemaNode } from "./schema.ts";
 import { isBlank, isHigh, Marks, Window } from "./window.ts";
 
 export interface Syntax {
-  /** What opens a string. */
+  /** The marks that open a string. */
   readonly quotes: Marks;
-  /** What may end a string, or stands for itself only in an escape. */
+  /** The characters that may end a string or must be escaped in JSON; all others pass as they are. */
   readonly plainEnd: Uint8Array;
-  /** Reads on in a string, before such a character, or where `tail` is set. */
+  /** Reads on in a string at such a character, or while `tail` is set. */
   special(reader: Reader, code: number): Outcome | undefined | true;
-  /** Blanks are JSON's own, and written as they stand. */
+  /** Blanks between tokens are valid JSON and are written as they stand. */
   readonly spaces?: boolean;
-  /** Passes over blanks and comments; the code of what follows, -1 at the end. */
+  /** Passes over blanks and comments. Answers like `blanks`. */
   comments?(reader: Reader): number | undefined;
-  /** What ends a bare key and a bare value; with `wide`, so does whatever is not ASCII. */
+  /** The characters that end a bare key and a bare value; with `wide`, so does anything that is not ASCII. */
   readonly keyEnd: Uint8Array;
   readonly bareEnd: Uint8Array;
   readonly wide: boolean;
-  /** The JSON text of a bare value; `undefined`: there is no such value. */
+  /** The JSON text of a bare value; `undefined` if it is not a value. */
   bare(text: string, schema: SchemaNode | undefined): string | undefined;
   /** Tuples and sets are lists: `(1, 2)` `{1, 2}`. */
   readonly tuples?: boolean;
-  /** The schema of a key's value, or of an element, where bare values are typed by it. */
+  /** The schema of a property or an element, for a syntax whose bare values are typed by it. */
   inner?(schema: SchemaNode | undefined, place: string | number): SchemaNode | undefined;
 }
 
 /**
- * `cut`: the input ended first. `long`: the word that is kept is too long. Of an object whose fields somebody looks at, `field`: before
- * the value of a key, unread; `value`: behind it.
+ * `cut`: the input ended before the value did. `long`: the kept word is too long. `field` and `value` pause the reading of an object whose
+ * fields the caller watches: before the value of a key, and after it.
  */
 export type Outcome = "done" | "bad" | "deep" | "cut" | "long" | "field" | "value";
 
@@ -58,49 +58,49 @@ interface Key {
   readonly json: string;
 }
 
-/** Names, ids and the like may have so many characters. */
+/** The longest name or id, in characters. */
 export const MAX_NAME = 256;
-/** Farther than any string reaches; a small integer, as engines handle those best. */
+/** Longer than any string; still a small integer, which engines handle best. */
 export const NO_LIMIT = 0x3fff_ffff;
 export const NO_MARKS = new Marks([]);
-/** So many blanks may follow a stop that ends the output. */
+/** The number of blanks that may follow a stop that ends the output. */
 const MAX_BLANKS = 16;
 
 export class Reader extends Window {
   readonly maxDepth: number;
   /** Why the last outcome was `bad`. */
   reason = "";
-  /** Outside a string they cannot be part of a value. */
+  /** Marks that cannot be part of a value, except in a string. */
   marks = NO_MARKS;
-  /** They end the output: behind one that cuts a value nothing comes but a few blanks. */
+  /** Marks that end the output. Inside a value one counts only if nothing follows but a few blanks. */
   stops = NO_MARKS;
-  /** Who writes what is read. */
+  /** Where the value is written; `undefined`: it is only checked. */
   out: JsonWriter | undefined;
-  /** While text, a string or a word is read: a piece without these characters is nothing else. */
+  /** While text, a string or a word is read: a piece without any of these characters merely continues it, and needs no step. */
   quiet: Uint8Array | undefined;
-  /** It is a word of at most so many characters; 0: it is none. */
+  /** If it is a word: its longest length, else 0. */
   wordMax = 0;
-  /** The key that was read last. */
+  /** The last key. */
   key = "";
-  /** The fields of objects so deep are looked at; 0: of none. */
+  /** The depth at which the caller watches an object's fields; 0: it does not. */
   fieldDepth = 0;
-  /** So many characters of strings are kept in `word`. */
+  /** If not 0: strings go to `word` instead of `out`, up to this many characters. */
   keeps = 0;
-  /** The same, or a bare word or a key that is being read. */
+  /** A string that is kept, or the bare word or key that is being read. */
   word = "";
-  /** What opened the open string; and whether it is a key. */
+  /** The mark that opened the current string; and whether that string is a key. */
   quote = "";
   inKey = false;
-  /** A quote that nobody escaped was content: what was read may be less than was meant. */
+  /** An unescaped quote was taken as content, so the value may have been meant to be longer than what was read. */
   mended = false;
-  /** For a syntax: the blanks behind a quote that may close, and what ends the comment that is open. */
+  /** Used by syntaxes: the blanks after a quote that may be the closing one, and what ends the open comment. */
   tail: string | undefined;
   comment: Marks | undefined;
-  /** So many brackets are open. */
+  /** The number of open brackets. */
   depth = 0;
 
   #syntax: Syntax | undefined;
-  /** What may end a string of this syntax, or the output. */
+  /** The syntax' `plainEnd` and the first characters of `stops`. */
   #plainEnd: Uint8Array = NO_MARKS.leads;
   #depths = 0;
   #any = false;
@@ -108,13 +108,13 @@ export class Reader extends Window {
   #frame: Frame | undefined;
   #state = VALUE;
   #schema: SchemaNode | undefined;
-  /** The first thing behind an open brace will tell a set. */
+  /** A brace was opened that may begin a set: what follows the first element decides. */
   #brace = false;
-  /** The value of a field is being read. */
+  /** The value of a watched field is being read. */
   #inField = false;
-  /** Keys that were read: a tool's come again with every call, and engines know a string best that was a key before. */
+  /** A small cache of keys: the same ones come with every call, and engines are fastest with a string that was used as a key before. */
   readonly #keys: (Key | undefined)[] = Array(16).fill(undefined);
-  /** The key as it stands in JSON, and the blanks behind it. */
+  /** The last key as JSON text, and the blanks after it. */
   #keyJson = "";
   #keyGap = "";
 
@@ -123,7 +123,7 @@ export class Reader extends Window {
     this.maxDepth = maxDepth;
   }
 
-  /** All was read: what comes next needs no step while it has none of these characters. */
+  /** Lets later pieces skip the steps while they have none of these characters. Only where everything at hand was read. */
   calm(stops: Uint8Array, wordMax = 0): void {
     if (this.pos < this.end || this.keeps > 0) return;
     this.quiet = stops;
@@ -148,25 +148,25 @@ export class Reader extends Window {
     return this;
   }
 
-  /** The value need not be an object. */
+  /** Lets the value be something other than an object. */
   any(): this {
     this.#any = true;
     return this;
   }
 
-  /** Begins inside an object whose bracket has been read, and maybe its first key. */
+  /** Starts inside an object whose opening bracket was already read, and maybe its first key. */
   enter(close: 125 | 41, pair: 58 | 61, key?: string): void {
     this.#push(close, pair, this.#schema);
     if (key !== undefined) this.#keyRead(key, false);
   }
 
-  /** The value of this field is an object whose fields are looked at, too. */
+  /** Watches the fields of the object that is this field's value, too. */
   descend(): void {
     this.fieldDepth++;
     this.#inField = false;
   }
 
-  /** Reads on; `undefined` while the value is not finished. */
+  /** Reads on; `undefined` while the value is unfinished. */
   read(): Outcome | undefined {
     const syntax = this.#syntax;
     if (!syntax) return "bad";
@@ -178,13 +178,13 @@ export class Reader extends Window {
     }
   }
 
-  /** What stands for itself in a string is said here; the rest is up to the syntax. */
+  /** Passes on what stands for itself in a string; the rest is up to the syntax. */
   #inString(syntax: Syntax): Outcome | undefined | true {
     if (this.tail !== undefined) return syntax.special(this, -1);
     const plainEnd = this.#plainEnd;
     const code = this.span(plainEnd, false);
     if (this.from < this.pos) {
-      this.say(escapeJson(this.run)); // of what is plain, only half a surrogate pair is escaped
+      this.say(escapeJson(this.run)); // only a lone surrogate can need an escape here
       if (this.keeps > 0 && this.backTo(this.keeps)) return "long";
     }
     if (code === -1) return "cut";
@@ -197,7 +197,7 @@ export class Reader extends Window {
     return undefined;
   }
 
-  /** Whether the word is longer than that: then reading goes back to where it is not. No pair is torn apart. */
+  /** Shortens a word that is longer than `max`, moves reading back to its end, and says so. Never splits a surrogate pair. */
   backTo(max: number): boolean {
     const { word } = this;
     if (word.length <= max) return false;
@@ -206,7 +206,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** Whether the output ends with the stop that stands here, in the open string. */
+  /** Whether a stop stands here with which the output ends, so that it cuts the value. */
   isCut(): "cut" | false | undefined {
     const mark = this.match(this.stops);
     if (mark === undefined) return undefined;
@@ -246,7 +246,7 @@ export class Reader extends Window {
   /** Passes over blanks and comments. */
   #gap(syntax: Syntax): number | undefined {
     if (!this.comment) {
-      // Mostly there is no gap.
+      // The usual case: no gap.
       const code = this.pos < this.stop ? (this.codes[this.pos] as number) : 0;
       if (code > 32 && code !== 47) return code;
       const next = this.blanks();
@@ -263,7 +263,7 @@ export class Reader extends Window {
     }
     const free = this.#frame !== undefined || this.#any;
     if (code === 123 || (free && (code === 91 || (code === 40 && syntax.tuples)))) {
-      const cut = this.stops.leads[code] === 1 && this.isCut(); // Kimi's `[EOS]`
+      const cut = this.stops.leads[code] === 1 && this.isCut(); // Kimi's `[EOS]` begins like a list
       if (cut !== false) return cut;
       this.pos++;
       if (this.depth >= this.#depths) return "deep";
@@ -273,7 +273,7 @@ export class Reader extends Window {
     return free ? this.#open(syntax, code, BARE) : this.bad("an object was expected");
   }
 
-  /** The schema of the value that comes next. */
+  /** The schema of the next value. */
   #inner(syntax: Syntax): SchemaNode | undefined {
     const frame = this.#frame;
     return frame && syntax.inner ? syntax.inner(frame.schema, frame.list ? (this.out?.count ?? 0) : this.key) : this.#schema;
@@ -292,7 +292,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** A bare word. A free one may hold the first character of a mark, but no mark. */
+  /** A bare key or value. Where the syntax allows any text, it may contain the first character of a mark, but no mark. */
   #bare(syntax: Syntax): Outcome | undefined | true {
     const { wide } = syntax;
     const isKey = this.#state === BARE_KEY;
@@ -310,7 +310,7 @@ export class Reader extends Window {
       if (mark === undefined) return undefined;
       if (mark !== "") {
         if (isKey || !syntax.quotes.list.includes(mark)) return this.bad(`${mark} inside a value`);
-        this.pos += mark.length; // of a string, whose first quote is missing
+        this.pos += mark.length; // the end of a string whose opening quote is missing
         return this.#scalar(`"${escapeJson(this.word)}"`);
       }
       this.word += this.slice(this.pos, ++this.pos);
@@ -322,7 +322,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** What was read is a value. */
+  /** Writes a whole value that is no bracket. */
   #scalar(json: string | undefined, word = this.key): Outcome | undefined | true {
     if (json === undefined) return this.bad(word === "" ? "a value was expected" : `${JSON.stringify(word)} is not a value`);
     if (json.charCodeAt(0) === 34) {
@@ -334,7 +334,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** A string, if a quote stands here; else a bare word. */
+  /** Begins a string if a quote stands here, else a bare word. */
   #open(syntax: Syntax, code: number, bare: typeof BARE | typeof BARE_KEY): undefined | true {
     let mark: string | undefined = "";
     if (code < 128 && syntax.quotes.leads[code] === 1) mark = this.match(syntax.quotes);
@@ -357,7 +357,7 @@ export class Reader extends Window {
     else this.out?.run(json);
   }
 
-  /** The open string ends here. */
+  /** Ends the open string. */
   closeString(): true {
     if (this.inKey) this.#keyRead(this.word, true);
     else {
@@ -367,7 +367,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** `text`: the key as it was written, or as it stands in JSON. */
+  /** A key is complete. `text` is the key itself or, with `isJson`, its JSON text without quotes. */
   #keyRead(text: string, isJson: boolean): void {
     const at = (text.length + (text.length > 0 ? text.charCodeAt(0) : 0)) & 15;
     let known = this.#keys[at];
@@ -383,13 +383,13 @@ export class Reader extends Window {
     this.#state = COLON;
   }
 
-  /** Blanks that are JSON's own, inside the brackets. */
+  /** Blanks between tokens that are written as they stand. */
   space(blanks: string): void {
     if (this.#state === COLON) this.#keyGap += blanks;
     else if (this.depth > 0) this.out?.space(blanks);
   }
 
-  /** What stands here cannot be read, unless it is a stop, or the input was cut inside a mark. */
+  /** What stands here is not readable; unless it is a stop, or may still become a mark, which means that the input is cut. */
   bad(reason: string): Outcome | undefined {
     this.reason = reason;
     const { codes, pos, stop } = this;
@@ -397,7 +397,7 @@ export class Reader extends Window {
     return this.stops.at(codes, pos, stop, true) ? "cut" : "bad";
   }
 
-  /** The input may end inside what stands here. */
+  /** Waits for more input; if there is none, the value is cut here. */
   cut(): Outcome | undefined {
     if (!this.last) return undefined;
     this.pos = this.stop;
@@ -431,5 +431,5 @@ export class Reader extends Window {
   }
 }
 
-/** Most words have no blanks around them. */
+/** `trim`, with a quick check first: most words have no blanks around them. */
 const trimBlanks = (text: string): string => (text.charCodeAt(0) > 32 && text.charCodeAt(text.length - 1) > 32 ? text : text.trim());

@@ -1,31 +1,31 @@
 /**
- * A view of text that arrives in pieces, with the few questions a parser may ask of it. Every question answers `undefined` while the
- * text at hand cannot decide it, so no caller can see where a piece ended; and none is asked twice of the same characters.
+ * A window onto text that arrives in pieces, with the few questions a parser may ask of it. A question answers `undefined` until enough
+ * text has arrived to decide it, so no caller can tell where a piece ended; and no character is examined twice for the same question.
  */
 
-/** What JSON escapes in a string. */
+/** The characters that must be escaped in a JSON string. */
 export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
 
-/** Whether it is the first half of a surrogate pair, or the second. */
+/** Whether the code unit is the first (high) or second (low) half of a surrogate pair. */
 export const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
-/** Of a node in a tree of marks: the next one that stands for the same place, the first for the place behind, and the mark that ends here. */
+/** Fields of a trie node, behind its character: the next sibling, the first child, and the mark that ends here (its index plus 1). */
 const SIBLING = 1;
 const CHILD = 2;
 const MARK = 3;
 
-/** Strings to look for, all of them beginning with an ASCII character. A mark may begin with another one: the longer wins. */
+/** A set of strings to look for, kept as a trie. Each begins with an ASCII character. Where one mark is a prefix of another, the longer wins. */
 export class Marks {
   readonly list: readonly string[];
-  /** The first characters. */
+  /** 1 for each character that begins a mark. */
   readonly leads = new Uint8Array(128);
-  /** The first characters, and what JSON escapes: all else in a string up to a mark stands for itself. */
+  /** The same plus what JSON escapes: in a string that ends at one of these marks, every other character stands for itself. */
   readonly plainEnd = charTable(ESCAPED);
-  /** Nodes of four numbers, the first of which is a character. The first node has none. */
+  /** Nodes of four numbers: a character and the three fields above. Node 0 is the root. */
   readonly #tree: Uint16Array;
   readonly #with = new Map<Uint8Array, Uint8Array>();
-  /** Where the last question had to end for want of text. */
+  /** The trie node at which the last `at` ran out of text. */
   node = 0;
 
   constructor(list: Iterable<string>) {
@@ -50,7 +50,7 @@ export class Marks {
     this.#tree = Uint16Array.from(tree);
   }
 
-  /** The table, and the first characters of the marks. */
+  /** The table with the marks' first characters added; cached. */
   and(table: Uint8Array): Uint8Array {
     let both = this.#with.get(table);
     if (!both) {
@@ -60,7 +60,7 @@ export class Marks {
     return both;
   }
 
-  /** The mark at `at`; `""` if there is none; `undefined` if `end` comes too early to tell, unless it is the `last` end. */
+  /** The longest mark at `at`, `""` if there is none; `undefined` if the text ends too early to tell and is not the `last` there is. */
   at(codes: Uint16Array, at: number, end: number, last: boolean): string | undefined {
     const tree = this.#tree;
     let found = 0;
@@ -81,7 +81,7 @@ export class Marks {
     return found > 0 ? this.list[found - 1] : "";
   }
 
-  /** Where such a question ends if this text follows; 0: there is an answer. */
+  /** Walks on from a node where `at` ran out of text. 0: the text leaves the trie, or completes every mark on its path. */
   on(node: number, text: string): number {
     const tree = this.#tree;
     let on = node;
@@ -96,32 +96,32 @@ export class Marks {
 
 export const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** More room than this is given back. */
+/** A buffer larger than this is replaced by a smaller one as soon as it can be. */
 const MUCH = 65_536;
 
 export class Window {
   /**
-   * The characters at hand, as numbers: reading those is one small load, where reading a character of a string asks for its representation
-   * first, at every place in the compiled code.
+   * The text at hand as code units. Loading from a typed array is a single instruction, whereas compiled code for `charCodeAt` must first
+   * find out how the string is represented.
    */
   codes = new Uint16Array(64);
-  /** Of so many; asking the array takes longer. */
+  /** `codes.length`, which is slower to ask for. */
   #room = 64;
-  /** So many they are. */
+  /** How many of the codes are text. */
   end = 0;
-  /** The last piece, and where it begins: what was left of earlier ones stands before it. */
+  /** The last piece, and where it begins in `codes`: what earlier pieces left unread stands before it. */
   piece = "";
   #pieceAt = 0;
-  /** Everything before it was read. */
+  /** Everything before this index has been read. */
   pos = 0;
-  /** How far reading may go now: the end of the text at hand, or a limit inside it. */
+  /** How far reading may go: to `end`, or to a limit before it. */
   stop = 0;
-  /** No more text will come; and nothing behind `stop` ever will. */
+  /** `ended`: no more text will come. `last`: neither will anything beyond `stop`. */
   ended = false;
   last = false;
-  /** Where the last question began; it ended at `pos`. */
+  /** Where the last question started reading; it stopped at `pos`. */
   from = 0;
-  /** At `pos` stands half a mark of these: while text goes on like one, nobody has an answer. */
+  /** At `pos` stands an incomplete mark of this set: as long as new text only continues it, no question has an answer. */
   half: Marks | undefined;
   #node = 0;
 
@@ -144,7 +144,7 @@ export class Window {
     this.half = undefined;
   }
 
-  /** Adds text if it goes on like the half mark at hand and leaves it half. */
+  /** Adds text if it continues the incomplete mark without completing it. */
   addHalf(text: string): boolean {
     const { codes, end } = this;
     const node = this.half ? this.half.on(this.#node, text) : 0;
@@ -157,13 +157,13 @@ export class Window {
     return true;
   }
 
-  /** Adds text that nobody needs to look at. */
+  /** Replaces what is at hand by text that needs no look and counts as read. */
   skip(text: string): void {
     this.piece = text;
     this.#pieceAt = 0;
     this.pos = this.end = this.stop = text.length;
   }
-  /** Where reading stands in the last piece; negative: before it. */
+  /** `pos` relative to the last piece; negative: reading is still in what came before it. */
   get inPiece(): number {
     return this.pos - this.#pieceAt;
   }
@@ -173,7 +173,7 @@ export class Window {
     this.ended = true;
     this.stopAt(this.end);
   }
-  /** Reading goes no farther; but no pair is torn apart. */
+  /** Sets the limit for reading, one further if it would split a surrogate pair. */
   stopAt(stop: number): void {
     const { codes, pos, end } = this;
     const tears = stop > pos && stop < end && isHigh(codes[stop - 1] as number) && isLow(codes[stop] as number);
@@ -187,22 +187,22 @@ export class Window {
     const at = this.#pieceAt;
     if (from >= at) return from === at && to === this.end ? piece : piece.slice(from - at, to - at);
     let text = "";
-    for (let i = from; i < at && i < to; i++) text += String.fromCharCode(codes[i] as number); // a few characters, and seldom
+    for (let i = from; i < at && i < to; i++) text += String.fromCharCode(codes[i] as number); // rare, and only a few characters
     return to > at ? text + piece.slice(0, to - at) : text;
   }
 
-  /** What the last question passed over. */
+  /** The text that the last question passed over. */
   get run(): string {
     return this.slice(this.from, this.pos);
   }
-  /** What is at hand and was not read. */
+  /** The text at hand that is still unread. */
   get ahead(): string {
     return this.slice(this.pos, this.stop);
   }
 
   /**
-   * Passes over text up to the next mark and answers with it, unread; `""` at the end of all input. There, half a mark is text, unless
-   * `cautious`: then it is left unread.
+   * Passes over text up to the next mark and answers with the mark, which stays unread; `""` at the end of the input. An incomplete mark
+   * there is text, unless `cautious`: then it stays unread.
    */
   until(marks: Marks, cautious = false): string | undefined {
     const { codes, stop, pos, last } = this;
@@ -221,7 +221,7 @@ export class Window {
     return this.#passAll();
   }
 
-  /** The mark that stands here, unread; `""` if there is none. At the end of all input half a mark is none, unless `cautious`: then it is undecided. */
+  /** The mark at `pos`, which stays unread; `""` if there is none. An incomplete mark at the end of the input is none, unless `cautious`: then `undefined`. */
   match(marks: Marks, cautious = false): string | undefined {
     const mark = marks.at(this.codes, this.pos, this.stop, this.last && !cautious);
     if (mark === undefined) this.#stayHalf(marks);
@@ -232,7 +232,7 @@ export class Window {
     this.#node = marks.node;
   }
 
-  /** Passes over blanks. Answers with the code of what stands behind them, unread; -1 at the end of all input. */
+  /** Passes over blanks. Answers with the code of the next character, which stays unread; -1 at the end of the input. */
   blanks(): number | undefined {
     const { codes, stop } = this;
     let at = this.pos;
@@ -243,7 +243,7 @@ export class Window {
     return this.last ? -1 : undefined;
   }
 
-  /** Passes over characters up to the first that `stops` holds (or, with `wide`, that is not ASCII), unread. Answers with its code, or -1 at the end. */
+  /** Passes over text up to a character in `stops` (with `wide`, or one that is not ASCII). Answers with its code; it stays unread. -1 at the end of the input. */
   span(stops: Uint8Array, wide: boolean): number | undefined {
     const { codes, stop, pos } = this;
     this.from = pos;
@@ -257,7 +257,7 @@ export class Window {
     return this.#passAll() === "" ? -1 : undefined;
   }
 
-  /** Passes over all but half a surrogate pair. */
+  /** Passes over everything, except a high surrogate whose other half may still come. */
   #passAll(): "" | undefined {
     const { stop, last } = this;
     this.pos = !last && stop > this.pos && isHigh(this.codes[stop - 1] as number) ? stop - 1 : stop;
@@ -265,7 +265,7 @@ export class Window {
   }
 }
 
-/** Whether no character of the text is in the table, nor half of a surrogate pair. */
+/** Whether the text has no character in the table and no surrogate. */
 export function hasNone(text: string, table: Uint8Array): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -274,14 +274,14 @@ export function hasNone(text: string, table: Uint8Array): boolean {
   return true;
 }
 
-/** A table for `span`: the characters given. */
+/** A table for `span` with these characters. */
 export function charTable(chars: string): Uint8Array {
   const table = new Uint8Array(128);
   for (const char of chars) table[char.charCodeAt(0)] = 1;
   return table;
 }
 
-/** A table for `span`: all ASCII but the characters given. */
+/** A table for `span` with all of ASCII except these characters. */
 export function charTableExcept(chars: string): Uint8Array {
   return charTable(chars).map((bit) => 1 - bit);
 }

@@ -1,6 +1,6 @@
 /**
- * A call written as one JSON object, `{"name": "f", "arguments": {…}}`: keeps the name and the id, has the arguments written to the call,
- * and passes over everything else. Keys come in any order.
+ * A call written as one JSON object, `{"name": "f", "arguments": {…}}`, its keys in any order. Keeps the name and the id, lets the reader
+ * write the arguments, and ignores the other fields.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
@@ -18,17 +18,17 @@ export class CallObject {
   id: string | undefined;
   /** The arguments have begun: an object, or a string that holds one. */
   hasArguments = false;
-  /** Keys came that a call does not have, and none of its arguments, be they null. */
+  /** It has keys that calls do not have, and no key for arguments, not even with `null`. */
   strange: boolean | undefined;
   /** Why the call cannot be read. */
   fault: { readonly code: MalformedCode; readonly reason: string } | undefined;
-  /** The arguments are a string: reads what it holds, and what came of it. An empty string holds no arguments. */
+  /** Where the arguments are a string: the reader of what it contains, and the outcome. An empty string means no arguments. */
   #inner: Reader | undefined;
   #outcome: Outcome | undefined;
   #empty = true;
   #first = true;
 
-  /** Before the value of a field; whether it is the first. */
+  /** Called before the value of a field. Answers whether it is the first one. */
   field(s: Scan): boolean {
     const { key } = s;
     const first = this.#first;
@@ -54,12 +54,12 @@ export class CallObject {
     return first;
   }
 
-  /** Whether the key of the arguments is what was read last. */
+  /** Whether the last thing that was read is the key of the arguments. */
   atArguments(s: Scan): boolean {
     return this.fault?.code !== "too-deep" && s.depth === s.fieldDepth && ARGUMENTS.has(s.key);
   }
 
-  /** Behind a piece of a value. */
+  /** Called after each piece of a value. */
   piece(s: Scan): void {
     const inner = this.#inner;
     let rest = s.word;
@@ -71,12 +71,12 @@ export class CallObject {
       this.#outcome = inner.read();
       rest = inner.ahead;
     }
-    // Behind what cannot be read nothing is: where a piece ends would show.
+    // Once something is unreadable the rest is not looked at: what is reported must not depend on where a piece ended.
     if (this.#outcome === "deep") this.fault ??= TOO_DEEP;
     else if (this.#outcome !== undefined && (this.#outcome !== "done" || rest.trim() !== "")) this.fault ??= NO_OBJECT;
   }
 
-  /** Behind the value of a field. */
+  /** Called after the value of a field. */
   value(s: Scan): void {
     const { keeps, key, word } = s;
     s.out = undefined;

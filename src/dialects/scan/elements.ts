@@ -3,8 +3,8 @@
  *
  *     ]<]minimax[>[<tags>]<]minimax[>[<item>a]<]minimax[>[</item>]<]minimax[>[</tags>
  *
- * Objects and lists leave while they arrive. What the schema lets be a string is one, whatever it holds; without a schema a value that begins
- * with a tag is an object or a list, and all else a string.
+ * Objects and lists are passed on while they arrive. A value that the schema allows to be a string is one, whatever it contains. Without a
+ * schema, a value that begins with a tag is an object or a list, and any other a string.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
 import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
@@ -17,17 +17,17 @@ import { readJson } from "./values.ts";
 export interface Element {
   readonly key: string;
   readonly schema: SchemaNode | undefined;
-  /** `unknown`: nothing of the value has come; `other`: no string, and whole before it is written. */
+  /** `unknown`: nothing of the value has come yet; `other`: no string, written once it is complete. */
   kind: "unknown" | "object" | "list" | "string" | "other";
   text: string;
-  /** So many calls were opened inside it: somebody quotes the format, and what closes them is content. */
+  /** The number of calls opened inside it: the model is quoting the format, and their closers are content. */
   quoted: number;
 }
 
 export interface ElementForm {
-  /** What stands before every tag. */
+  /** The mark before every tag. */
   readonly mark: string;
-  /** The tag of a call, and that of what stands in a list. */
+  /** The names of the tags for a call and for an element of a list. */
   readonly call: string;
   readonly item: string;
   readonly stops: readonly string[];
@@ -96,7 +96,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
       : types.includes("array") || (types.length === 0 && key === item);
   };
 
-  /** The first of a value that need not be a string. */
+  /** At the beginning of a value that need not be a string. */
   const valueStart: Step = (s) => {
     const top = s.elements.at(-1);
     if (!top) return inside;
@@ -117,7 +117,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     return value;
   };
 
-  /** Text, up to the tag that closes it. */
+  /** In text, up to the tag that closes it. */
   const value: Step = (s) => {
     const top = s.elements.at(-1);
     if (!top) return inside;
@@ -167,7 +167,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     return inside;
   };
 
-  /** Elements whose closers are missing end here, too. */
+  /** Ends the call, and elements whose closers are missing. */
   const endCall = (s: Scan): Step | undefined => {
     s.pos++;
     for (const element of s.elements.toReversed()) endElement(s, element);
@@ -192,7 +192,7 @@ function endElement(s: Scan, { kind, schema, text }: Element): void {
   }
 }
 
-/** What nothing stands for. */
+/** An element without content. */
 function endEmpty(s: Scan, types: readonly string[]): void {
   const list = types.includes("array");
   if (list || types.includes("object")) {

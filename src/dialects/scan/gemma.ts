@@ -1,6 +1,6 @@
 /**
- * The call that Google's dialects share: `call:NAME{key:QtextQ,n:7,on:true}`, where Q is the dialect's own quote token. Its value
- * syntax is transcoded to JSON while it arrives.
+ * The calls of Google's dialects: `call:NAME{key:QtextQ,n:7,on:true}`, where Q is the dialect's own quote token. Values are transcoded to
+ * JSON while they arrive.
  */
 import { escapeJson } from "../../core/json.ts";
 import { closing as closeQuote, inString } from "../../core/json-string.ts";
@@ -11,20 +11,20 @@ import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readArguments, releaseBlanks, tooLong } from "./steps.ts";
 
 export interface GemmaCalls {
-  /** What stands on both sides of a string. */
+  /** The quote on both sides of a string. */
   readonly quote: string;
-  /** What ends a block: closers, openers, stops. */
+  /** The marks that end a block: closers, openers, stops. */
   readonly ends: readonly string[];
   /** The JSON text of a bare value that is no string. */
   readonly scalar: (text: string) => string | undefined;
-  /** How the dialect spells null: it is null also where a string is expected. */
+  /** The dialect's word for null, which is null even where a string is expected. */
   readonly none: string;
 }
 
 export interface GemmaSteps {
-  /** Behind the opener. */
+  /** After the opener. */
   readonly call: Step;
-  /** Where the opener is missing, behind `call:`: only a declared name makes it a call. */
+  /** After a `call:` whose opener is missing: only the name of a declared tool makes it a call. */
   bare(behind: Step): Step;
 }
 
@@ -32,7 +32,7 @@ const HEAD = "call:";
 const KEY_END = charTable(":,{}[]<");
 const BARE_END = charTable(",}]<");
 const WORD_END = charTable(":,)]}<=");
-/** What stands behind a backslash in JSON, and a quote of Python's. */
+/** What may follow a backslash in JSON, and Python's other quote. */
 const ESCAPES = "\"'\\/bfnrtu";
 
 export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
@@ -41,7 +41,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const quotes = new Marks([quote, '"', "'"]);
   const closer = new Marks([quote]);
   const blockEnds = new Marks(ends);
-  /** Between the dialect's quotes everything is literal; between ASCII quotes it is as in JSON, up to what ends the block. */
+  /** Between the dialect's quotes everything is literal; between ASCII quotes it is JSON, up to a mark that ends the block. */
   const strings = (behind: string): Pick<Syntax, "quotes" | "plainEnd" | "special"> => ({
     quotes,
     plainEnd: quotes.plainEnd,
@@ -71,7 +71,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     bare: (text, schema) => bareValue(calls, text, schema),
     inner: innerSchema,
   };
-  // `f(city="Oslo", days=2)`, where every value must be a literal.
+  // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
   const head = new Marks([HEAD, ...ends]);
   const nameEnd = new Marks(["{", "(", ...ends]);
@@ -95,7 +95,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     const name = resolveName(s, s.word.trim());
     if (name === "") return broken(s, "no-name", "the name is empty");
     if (mark === "{") return begin(s, name, closing);
-    // Python's spelling of a call: only a declared name makes it one.
+    // Python's spelling of a call: only the name of a declared tool makes it one.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
     return begin(s, name, closing, keywords, 41, 61);
   };
@@ -136,14 +136,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   };
 }
 
-/** The name of a declared tool where the model wrote it with a prefix (`ns:mcp:name`, `f:f`); else the name as written. */
+/** The declared tool that the model wrote with a prefix (`ns:mcp:name`, `f:f`); otherwise the name as written. */
 function resolveName(s: Scan, name: string): string {
   if (s.tools.length === 0 || s.declares(name)) return name;
   for (let at = name.indexOf(":"); at >= 0; at = name.indexOf(":", at + 1)) if (s.declares(name.slice(at + 1))) return name.slice(at + 1);
   return name;
 }
 
-/** A bare value by its spelling, unless the schema says that such a thing cannot stand here and a string can. */
+/** A bare value, typed by its spelling, unless the schema allows a string here and not such a value. */
 function bareValue({ scalar, none }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
   if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);

@@ -6,15 +6,15 @@ import type { Param } from "./values.ts";
 
 export interface Head {
   readonly ends: Marks;
-  /** The same inside a value, where such a tag may be content. */
+  /** The same inside a value, where the tag may be content. */
   readonly endsInside: Marks;
-  /** Those ends that are the beginning of what follows. */
+  /** Those ends that are already the beginning of what follows. */
   readonly next: readonly string[];
-  /** `type`: what it says of the value; `rest`: what is left behind the attributes. Of a call it may know the declared tools. */
+  /** `type`: what the head says about the value; `rest`: what follows the attributes. Heads of calls get the scanner, for its tools. */
   read(text: string, s?: Scan): { readonly name?: string | undefined; readonly type?: Param["type"] | undefined; readonly rest?: string };
 }
 
-/** Inside a value, a longer tag is content. */
+/** The longest head. Inside a value, a longer one is content. */
 export const MAX_TAG = 2 * MAX_NAME;
 const EQUALS = "=";
 const TAG_END = [">", "/>", "<"];
@@ -42,7 +42,7 @@ export const ATTRIBUTES: Head = {
   },
 };
 
-/** `rest`: what is left behind them. */
+/** `rest`: what follows the attributes. */
 export function attributesOf(text: string): { found: ReadonlyMap<string, string>; rest: string } {
   const found = new Map<string, string>();
   let end = 0;
@@ -54,7 +54,7 @@ export function attributesOf(text: string): { found: ReadonlyMap<string, string>
   return { found, rest: text.slice(end).trim() };
 }
 
-/** `<tag>name</tag>`. Models write the closer twice. */
+/** `<tag>name</tag>`. Models sometimes write the closer twice. */
 export const element = (close: string, next: string): Head => ({
   ends: new Marks([close, close + close, next]),
   endsInside: new Marks([close, "<"]),
@@ -67,7 +67,7 @@ export function openHead(s: Scan): void {
   s.quote = EQUALS;
 }
 
-/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing but by `quotes`. */
+/** Reads a head up to its end, which stays unread; `null` if it is too long. Inside quotes that follow a `=`, only the marks in `quotes` end it. */
 export function readHead(s: Scan, ends: Marks, quotes: ReadonlyMap<string, Marks>, max: number): string | null | undefined {
   for (;;) {
     const mark = s.readWord(quotes.get(s.quote) ?? ends, max);

@@ -1,7 +1,7 @@
 /**
- * Calls written as JSON objects with a name and arguments, alone or in a list. Behind a mark such an object is a call, or malformed.
- * Without one it may stand where a line begins, and the structure decides, not the length: until name and arguments are there the bytes
- * wait, and whatever turns out to be no call leaves as text from there on, read once.
+ * Calls written as JSON objects with a name and arguments, alone or in a list. After a mark such an object is a call, or malformed. Without
+ * a mark an object at the beginning of a line may be one; its structure decides: the bytes wait until there are a name and arguments, and
+ * if it turns out to be no call they leave as text, without being read again.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { Outcome } from "../../core/reader.ts";
@@ -25,50 +25,50 @@ import {
 } from "./steps.ts";
 
 export interface JsonForm {
-  /** What may stand around calls that no mark announces, and what closes it. */
+  /** Pairs of marks that may stand around calls which no mark announces. */
   readonly wrappers?: Readonly<Record<string, string>>;
   /** The keys that such a call may begin with. */
   readonly firstKeys?: ReadonlySet<string>;
-  /** What may stand between two such calls that are not in a list, besides a comma and a semicolon, and is never text. */
+  /** Tags that may stand between two such calls outside a list, as a comma or a semicolon may; they are never text. */
   readonly tags?: readonly string[];
-  /** A call object must have arguments; without them it is malformed, and in a list so is anything else behind a call. */
+  /** A call object without arguments is malformed; and so is anything in a list, after a call, that is no call. */
   readonly needsArguments?: boolean;
-  /** How a call object is read, if otherwise. */
+  /** Reads a call object that is not of the usual form. */
   readonly object?: new (
     s: Scan,
   ) => CallObject;
-  /** The dialect's marks: none of them can stand in a call object outside a string. */
+  /** The dialect's marks. In a call object none of them can stand outside a string. */
   readonly marks: readonly string[];
 }
 
-/** The calls of a form. Where they may begin is told by the functions at the end: each dialect has some of them. */
+/** The calls of a form. Where they may begin differs: the functions at the end of this file are the choices that a dialect has. */
 export interface JsonCalls {
   readonly openers: Marks;
-  /** None of them can stand in a call object outside a string. */
+  /** In a call object none of these can stand outside a string. */
   readonly marks: Marks;
-  /** The form's own. */
+  /** The dialect's marks. */
   readonly own: readonly string[];
-  /** Behind a mark: an object or a list of objects. */
+  /** After a mark: an object or a list of objects. */
   readonly marked: Step;
-  /** Behind a mark, a wrapper or a bracket. */
+  /** After a mark, a wrapper or a bracket. */
   readonly inside: Step;
   /** Whether such a mark opens a call here. */
   opens(s: Scan, mark: string): boolean;
-  /** An opener stands here; `block`: what is around it, if that is new. */
+  /** At an opener. `block`: the flags for what stands around the call, if they change. */
   open(s: Scan, mark: string, block?: number): Step;
 }
 
-// What stands around a call is a set of flags in `s.block`.
+// Flags in `s.block`, for what stands around a call.
 
 const LIST = 1;
-/** A mark stands in front. */
+/** A mark announced the calls. */
 const MARKED = 2;
-/** A call must be here: what cannot be read is malformed. Else it is text. */
+/** This is meant as a call: if it cannot be read it is malformed. Otherwise it is text. */
 const SURE = 4;
-/** A name must be declared to count: other text came before. */
+/** Only the name of a declared tool makes it a call, because other text came before it. */
 const STRICT = 8;
 
-/** How most call objects begin, and little else: so they are found in prose, and again behind what cannot be read. */
+/** Most call objects begin so, and little else does: this finds them in prose, and again after something unreadable. */
 export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
@@ -162,7 +162,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     return behind;
   };
 
-  /** An element that cannot be read does not take the others with it. */
+  /** After an unreadable element: the next one is still read. */
   const nextElement: Step = (s) => {
     const mark = s.until(elements);
     if (mark === undefined) return undefined;
@@ -171,7 +171,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     s.block |= SURE;
     return open(s, "{");
   };
-  /** In a list, no object. */
+  /** In a list, at something that is no object. */
   const stray: Step = (s) => {
     const mark = s.until(elementEnds);
     if (mark === undefined) return undefined;
@@ -182,7 +182,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     return behind;
   };
 
-  /** Behind a call: the rest of its block, or the next call. */
+  /** After a call: the rest of its block, or the next call. */
   const behindCall =
     (separated: boolean): Step =>
     (s) => {
@@ -229,7 +229,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     };
   const behind = behindCall(false);
   const separatedBehind = behindCall(true);
-  /** Behind an object that stands alone: what closes its block. Another one may come first; what else comes is text. */
+  /** After an object that is not in a list: its block's closer, or another object. Anything else is text. */
   const closingOne = closingThen(speak, behind);
 
   const marked: Step = (s) => {
@@ -263,7 +263,7 @@ export function lineOf({ openers, own, opens, open }: JsonCalls): Step {
   };
 }
 
-/** Behind a `{"name"` in a line: it may begin the call of a declared tool. */
+/** After a `{"name"` in the middle of a line, which may begin the call of a declared tool. */
 export const inLineOf =
   ({ open }: JsonCalls): Step =>
   (s) => {
@@ -272,7 +272,7 @@ export const inLineOf =
     return open(s, "{", STRICT);
   };
 
-/** Behind a tag: what follows may be a call. */
+/** After a tag behind which a call may follow, but need not. */
 export const taggedOf =
   ({ inside }: JsonCalls): Step =>
   (s) => {
@@ -282,7 +282,7 @@ export const taggedOf =
     return inside;
   };
 
-/** Behind a mark and the bracket of a list. */
+/** After a mark and the opening bracket of a list. */
 export const elementOf =
   ({ open }: JsonCalls): Step =>
   (s) => {
@@ -291,7 +291,7 @@ export const elementOf =
     return code === 123 ? open(s, "{", MARKED | SURE | LIST) : release;
   };
 
-/** Behind a word that is a mark only if a list of objects follows. */
+/** After a word that is a mark only if a list of objects follows. */
 export function listedOf(calls: JsonCalls): Step {
   const element = elementOf(calls);
   const listAhead: Step = (s) => {
@@ -307,7 +307,7 @@ export function listedOf(calls: JsonCalls): Step {
   };
 }
 
-/** Behind a mark that another may follow, the step `behind` both. */
+/** After a mark that another one may follow; `behind` is the step after both. */
 export function perhaps(marks: readonly string[], behind: Step, onLimit: Step = tooLong): Step {
   const second = new Marks(marks);
   const ahead: Step = (s) => {
@@ -323,7 +323,7 @@ export function perhaps(marks: readonly string[], behind: Step, onLimit: Step = 
   };
 }
 
-/** Behind a name, and perhaps an id: the arguments stand alone. */
+/** After a name, and perhaps an id, where the arguments are an object of their own. */
 export function namedOf({ marks }: JsonCalls): (s: Scan, name: string, id?: string) => Step {
   const behindName = jsonArguments(marks);
   return (s, name, id) => {
@@ -335,8 +335,8 @@ export function namedOf({ marks }: JsonCalls): (s: Scan, name: string, id?: stri
 }
 
 /**
- * Behind a mark: a name up to `end`, and an object. What goes on otherwise is text. `text`: the name of nobody's tool, behind which text
- * stands; at the beginning of the output the mark may be missing.
+ * After a mark: a name up to `end`, then an object. Anything else is text. At the beginning of the output the mark may be missing. `text` is
+ * a name that announces text instead of a call.
  */
 export function nameThenObject(calls: JsonCalls, end: string, text?: string): Step {
   const ends = new Marks([end, " ", "\n", "<", ">"]);
@@ -344,7 +344,7 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
   const name: Step = (s) => {
     const mark = s.readWord(ends);
     if (mark === undefined) return undefined;
-    if (mark === null && s.waitingRead > s.word.length) return nameTooLong; // behind a mark; else it is text without blanks
+    if (mark === null && s.waitingRead > s.word.length) return nameTooLong; // after a mark; without one it is just text without blanks
     if (mark !== end || !/^[\w.-]+$/.test(s.word)) return release;
     s.pos += mark.length;
     if (s.word !== text) return object;
@@ -376,7 +376,7 @@ const ended: Step = (s) => {
   return control;
 };
 
-/** No call after all. */
+/** What waits turned out to be no call. */
 export const release: Step = (s) => {
   s.call = undefined;
   s.unbound();
@@ -387,7 +387,7 @@ export const release: Step = (s) => {
   return speak;
 };
 
-/** The arguments are whole, and the block closes where only the last brace is missing. */
+/** Whether only the call's last brace is missing: the arguments are complete, and the block's closer follows. */
 const lacksBrace = (s: Scan, { hasArguments }: CallObject): boolean =>
   s.depth === 1 && hasArguments && s.json.complete && (s.block & LIST) === 0 && s.table.closers.has(s.match(s.marks) ?? "");
 

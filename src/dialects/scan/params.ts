@@ -1,6 +1,6 @@
 /**
- * The parameters of a call that stand between tags. Nothing is escaped in a value, so a closer counts only where a legal token follows it;
- * elsewhere it is content. What becomes of the values is told in `values.ts`.
+ * The parameters of a call, each between tags. Values are not escaped, so a closing tag counts only if something legal follows it; otherwise
+ * it is content. `values.ts` turns the values into JSON.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import { Pile } from "../../core/pile.ts";
@@ -13,19 +13,19 @@ import type { ParamTag, TagForm, Tags } from "./tags.ts";
 import { endParam, holdsArguments, type Param, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
 
 export interface ParamSteps {
-  /** Behind the head of a call. */
+  /** After the head of a call. */
   readonly between: Step;
-  /** The call ends here; `mark`: what closed it. */
+  /** Ends the call, which `mark` has closed. */
   endCall(s: Scan, mark?: string): Step;
 }
 
-/** What stands between parameters, and their heads. */
+/** The steps between parameters, and for the heads of parameters. */
 export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
   const { close, callClose, params, stops, escaped = false } = form;
   const { openers, behindParam, inQuotes, isBreak, headEnds, meant, marksInValue, legalHere } = tags;
   const closers = new Marks(params.map((tag) => tag.close));
 
-  /** Behind the head of a call, or what closes a parameter if something legal follows. */
+  /** After the head of a call, or after what closes a parameter if something legal follows. */
   const between: Step = (s) => {
     const code = gap(s, escaped);
     if (code === undefined) return undefined;
@@ -54,7 +54,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     return stop;
   };
 
-  /** The input ended here, perhaps inside a mark. That of the next call ends this one. */
+  /** The input ended here, perhaps inside a mark. If that can only be the opener of the next call, this call is complete. */
   const ended = (s: Scan, legal: Marks): Step => {
     const rest = s.ahead;
     if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest))) return finish(s, true, escaped) ?? endCall(s);
@@ -63,7 +63,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     return cut;
   };
 
-  /** No parameter and no end of the call. What would close a parameter closes nothing: GLM writes it behind the name of a call without any. */
+  /** At neither a parameter nor the end of the call. A parameter's closer is ignored: GLM writes one after the name of a call without parameters. */
   const body = (s: Scan, code: number): Step | undefined => {
     const stray = s.match(closers, true);
     if (stray === undefined && !s.last) return undefined;
@@ -86,7 +86,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     return speak;
   };
 
-  /** Behind the opener of a parameter; or of what may be one, inside a value whose closer is missing. */
+  /** After the opener of a parameter; with `isInside`, in a value whose closer may be missing, so that the opener may be content. */
   const paramHead = (tag: ParamTag, isInside: boolean): Step => {
     const { head, slip } = tag;
     const ends = isInside ? head.endsInside : headEnds(head);
@@ -100,7 +100,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
         mark === null ||
         name === undefined ||
         isBreak(head, mark) ||
-        // Where the `>` is missing, a key of several words has its value in it.
+        // Where the `>` is missing, a key of several words contains its value.
         (mark === "<" && (slip || rest !== "" || /\s/.test(name.trim()))) ||
         (slip && (/^$|\s/.test(name) || !fits(s, name)));
       if (inside && (broke || head.next.includes(mark) || !fits(s, name) || has(s, inside, name))) return content(s, inside, s.word);
@@ -128,16 +128,16 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
 }
 
 interface Around extends ParamSteps {
-  /** Behind what may open a parameter, inside a value. */
+  /** The steps after what may open a parameter, inside a value. */
   readonly innerHeads: ReadonlyMap<string, Step>;
 }
 
-/** What stands in a value, up to what closes it. */
+/** The steps inside a value, up to its closer. */
 function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }: Around) {
   const { open, close, callClose, params, stops, strips = false, escaped = false } = form;
   const { nextCalls, openers, behindCall, behindBlock, breaks, meant } = tags;
 
-  /** What opens a value. Without it the value must have its closer before anything else. */
+  /** At the tag that opens a value. A value without it must have its closer before any other mark. */
   const valueTag = (value: string, closer: string): Step => {
     const opener = new Marks([value]);
     const marks = new Marks([closer, ...breaks]);
@@ -195,13 +195,13 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
 
   const valueHead = form.valueHead?.(value) ?? value;
 
-  /** The mark was content, and so is what was read behind it. */
+  /** The mark was content, and so is what was read after it. */
   const content = (s: Scan, param: Param, behind: string): Step => {
     sayValue(s, param, param.mark + behind, strips);
     return value;
   };
 
-  /** Behind the call's closer, the block's or a stop, inside a value: the value ends there if something legal follows; behind a stop that is nothing. */
+  /** Inside a value, after the closer of the call or the block, or after a stop: if something legal follows, the value has ended; after a stop nothing may. */
   const closedEarly: Step = (s) => {
     const { param } = s;
     const code = gap(s, escaped);
@@ -228,7 +228,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     return speak;
   };
 
-  /** Inside a value, behind the block's closer and the opener of another one: the value ended before them if a call follows. */
+  /** Inside a value, after the block's closer and the opener of another block: if a call follows, the value ended before them. */
   const openedBehind: Step = (s) => {
     const { param } = s;
     const code = gap(s, escaped);
@@ -244,7 +244,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
 const NEWLINE = new Marks(["\n"]);
 const ESCAPED_NEWLINE = new Marks(["\\n"]);
 
-/** Passes over blanks, and newlines that the model escaped. */
+/** Passes over blanks, and over newlines that the model escaped. */
 export function gap(s: Scan, escaped: boolean): number | undefined {
   for (;;) {
     const code = s.blanks();
@@ -260,10 +260,10 @@ export function gap(s: Scan, escaped: boolean): number | undefined {
 
 const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || paramSchema(s, key) !== undefined;
 
-/** A parameter that the call has already cannot be its next one. */
+/** Whether the call already has a parameter of this name. */
 const has = ({ json }: Scan, { key }: Param, name: string): boolean => key === name || json.has(name);
 
-/** The parameter that was read last, if any, is whole; `lone`: the call ends behind it. Answers with a step if it cannot be read. */
+/** Completes the last parameter, if there is one. `lone`: the call ends after it. Answers with a step if it cannot be read. */
 function finish(s: Scan, lone: boolean, escaped: boolean): Step | undefined {
   const { param } = s;
   if (!param) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Calls written as Python writes them, `[get_weather(city='Paris', days=2), get_time()]`, between marks that announce them or bare. Values
- * are literals and are transcoded to JSON while they arrive. A bare list may well be prose: until a name, its bracket and a keyword or the
- * closing bracket are there the bytes wait, and what cannot go on leaves as text.
+ * Calls written as in Python, `[get_weather(city='Paris', days=2), get_time()]`, announced by marks or bare. Values are literals and are
+ * transcoded to JSON while they arrive. A bare list may well be prose: its bytes wait until there are a name, a bracket, and a keyword or the
+ * closing bracket; if something else comes they leave as text.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
 import { closing as closingQuote } from "../../core/json-string.ts";
@@ -49,7 +49,7 @@ function special(r: Reader, code: number): Outcome | undefined | true {
     }
   }
   if (code > 122 && kind === 102) {
-    // A brace in an f-string: two are one, a single one begins a field.
+    // A brace in an f-string: two stand for one, a single one begins a field.
     if (pos + 1 >= stop) return r.cut();
     if (r.codes[pos + 1] !== code) return r.bad(FIELD);
     r.pos++;
@@ -65,7 +65,7 @@ const X = "[0-9a-fA-F]";
 const NUMBER = new RegExp(`^\\\\(?:x${X}{2}|u${X}{4}|U${X}{8}|[0-7]{1,3})`);
 const HALF_NUMBER = new RegExp(`^\\\\(?:x${X}?|u${X}{0,3}|U${X}{0,7}|[0-7]{0,2})$`);
 
-/** An escape that Python does not know keeps its backslash; in a raw string all do. */
+/** An escape that Python does not know keeps its backslash, as all do in a raw string. */
 function readEscape(r: Reader, raw: boolean): Outcome | undefined | true {
   const { pos, stop } = r;
   const ahead = r.slice(pos, Math.min(pos + 10, stop));
@@ -87,29 +87,29 @@ function readEscape(r: Reader, raw: boolean): Outcome | undefined | true {
 // ---- Calls
 
 export interface PythonSteps {
-  /** Behind a mark that announces calls. */
+  /** After a mark that announces calls. */
   readonly announced: Step;
-  /** The same, where the mark and its closer are text, */
+  /** The same for a mark that is plain text, as its closer is. */
   readonly tagged: Step;
-  /** and where moreover `print(f())` stands for `f()`. */
+  /** Like `tagged`, and `print(f())` stands for `f()`. */
   readonly printed: Step;
-  /** What may begin a bare list in the text. */
+  /** The strings that may begin a bare list in text. */
   readonly bare: Readonly<Record<string, Step>>;
-  /** Where nothing was said yet. */
+  /** At the beginning of the output. */
   readonly start: Step;
 }
 
-// What stands around a call is a set of flags, so that the steps between the same things are made once.
+// What stands around a call is a set of flags; the steps for each set are made once.
 
 const BARE = 1;
-/** The mark that announces the calls, and the one behind them, are text. */
+/** The marks before and after the calls are plain text. */
 const TAGGED = 2;
-/** `print(f())` stands for `f()`; and its bracket is open. */
+/** `print(f())` stands for `f()`; and the bracket of a `print` is open. */
 const PRINTS = 4;
 const IN_PRINT = 8;
-/** What cannot be read is malformed; else it is text. */
+/** This is meant as a call: if it cannot be read it is malformed. Otherwise it is text. */
 const SURE = 16;
-/** A name must be declared to count. */
+/** Only the name of a declared tool makes it a call. */
 const STRICT = 32;
 const LIST = 64;
 /** A call came before. */
@@ -119,10 +119,10 @@ const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 const NAME_START = charTable(LETTER);
 const NAME_END = charTableExcept(`${LETTER}0123456789.-`);
 
-/** So many blanks behind a call, and it stands alone. */
+/** A call that so many blanks follow is complete. */
 const ALONE = 64;
 
-/** `marks`: those of the dialect. None of them can stand in a call outside a string. */
+/** `marks`: the dialect's own. In a call none of them can stand outside a string. */
 export function pythonCalls(marks: readonly string[]): PythonSteps {
   const json = jsonCalls({ marks });
   const element = elementOf(json);
@@ -136,7 +136,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     return made[flags];
   };
 
-  /** The steps between such things. The first stands before a call, or behind the last one. */
+  /** The steps for a set of flags. Answers with the first, which is taken before a call and after the last one. */
   function steps(flags: number): Step {
     const is = (flag: number): boolean => (flags & flag) !== 0;
     const sure = is(SURE);
@@ -199,7 +199,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       return keyAhead;
     };
 
-    /** Behind the bracket of what may be prose: a keyword, or nothing. */
+    /** After the opening bracket of what may be prose: a keyword or the closing bracket. */
     const keyAhead: Step = (s) => {
       const code = s.blanks();
       if (code === undefined) return undefined;
@@ -208,7 +208,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (quoted) s.pos++;
       return quoted ?? (begins(code, true) ? firstKey : release);
     };
-    /** So is a key written that is no name: `'max-results'=5`. */
+    /** A key that is no Python name is written in quotes: `'max-results'=5`. */
     const quotedKeys = new Map(
       [...inQuotes].map(([quote, ends]): [string, Step] => [
         quote,
@@ -247,7 +247,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       (s) => unreadable(s, "bad-arguments", s.reason),
     );
 
-    /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
+    /** After the closing bracket of a call. What follows tells whether the call is complete or part of an expression. */
     const behind: Step = (s) => {
       const unsure = s.mended;
       const at = behindBlanks(s, s.pos, unsure);
@@ -260,7 +260,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (mark === undefined) return undefined;
       return mark ? ended : unreadable(s, "bad-arguments", EXPRESSION);
     };
-    /** A string that has its own quotes in it may seem to end here: between marks nothing stands behind a list but another one. */
+    /** A string with unescaped quotes may only seem to end here: between marks, only another list can follow a list. */
     const listEnds = (s: Scan, from: number): Step | undefined => {
       const at = behindBlanks(s, from, true);
       if (at === s.stop) return s.last ? ended : undefined;
@@ -292,7 +292,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       return next(flags & ~(SURE | CALLED));
     };
 
-    /** What announced itself as a call and is none takes no other call with it. */
+    /** What was meant as a call but is none; the calls after it are still read. */
     const unreadable = (s: Scan, code: MalformedCode, reason: string): Step => {
       if (!sure && s.call?.id === undefined) return release;
       const skip = broken(s, code, reason);
@@ -321,7 +321,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     return start;
   }
 
-  /** Where blanks end, or so many of them. */
+  /** The index after the blanks, or after `ALONE` of them. */
   const behindBlanks = ({ codes, stop }: Scan, from: number, lines: boolean): number => {
     let at = from;
     while (at < stop && at - from < ALONE && isBlank(codes[at] as number) && (lines || codes[at] !== 10)) at++;
@@ -330,7 +330,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
   const begins = (code: number, wide: boolean): boolean => (code < 128 ? NAME_START[code] === 1 : wide);
 
-  /** Whether a mark stands there, or half a one at the end of all input. */
+  /** Whether a mark stands there, or an incomplete one at the end of the input. */
   const markAt = (s: Scan, at: number): boolean | undefined => {
     const mark = ends.at(s.codes, at, s.stop, false);
     return mark === undefined && !s.last ? undefined : mark !== "";
@@ -346,7 +346,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       return next(flags | SURE);
     };
 
-  /** Behind a `[` that may begin a list. */
+  /** After a `[` that may begin a list. */
   const bare =
     (strict: number): Step =>
     (s) => {

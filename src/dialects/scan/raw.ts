@@ -1,23 +1,23 @@
-/** A reader that keeps what it has read until somebody takes it: every character of the input leaves with exactly one event. */
+/** A reader that keeps the text it has read until an event takes it, so that every character of the input leaves with exactly one event. */
 import { Pile } from "../../core/pile.ts";
 import { MAX_NAME, Reader } from "../../core/reader.ts";
 import type { Marks } from "../../core/window.ts";
 
 export class RawReader extends Reader {
-  /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
+  /** The text that no event has taken yet: all of `#before`, then the last piece from `#from` on. */
   readonly #before = new Pile();
   #from = 0;
 
-  /** So many characters no event carries yet; */
+  /** How many characters no event has taken yet, */
   get waiting(): number {
     return this.#before.length + this.piece.length - this.#from;
   }
-  /** and so many of them were read. */
+  /** and how many of those were read. */
   get waitingRead(): number {
     return this.waiting - this.end + this.pos;
   }
 
-  /** The last piece is about to be followed by another one. */
+  /** To be called before the next piece is added. */
   keepPiece(): void {
     const { piece } = this;
     const from = this.#from;
@@ -25,7 +25,7 @@ export class RawReader extends Reader {
     this.#from = 0;
   }
 
-  /** Takes what was read. */
+  /** Takes the text that was read. */
   cutRaw(): string {
     const { piece, inPiece } = this;
     const from = this.#from;
@@ -40,7 +40,7 @@ export class RawReader extends Reader {
     return before.slice(0, inPiece);
   }
 
-  /** Reads a word up to one of the marks, and answers with the mark, unread. `null`: longer than names may be. */
+  /** Reads on in a word up to one of the marks, which is the answer and stays unread. `null`: the word is too long. */
   readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;

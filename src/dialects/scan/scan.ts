@@ -1,6 +1,6 @@
 /**
- * The scanner's state, and the only place where events are made. Every character that is read either leaves as text or thinking, or
- * waits in `raw` for the next event that carries it: nothing can be lost. A dialect adds a table of marks and a few steps.
+ * The scanner's state, and the only place where events are made. A character that was read leaves as text or thinking, or waits for the next
+ * event that has a `raw`: nothing can be lost. What a dialect adds is a table of marks and a few steps.
  */
 import { checkText } from "../../core/check.ts";
 import { JsonWriter } from "../../core/json.ts";
@@ -16,10 +16,10 @@ import { RawReader } from "./raw.ts";
 import type { Table } from "./table.ts";
 import type { Param } from "./values.ts";
 
-/** One production. It answers with the next one, or `undefined` while it needs more input. */
+/** One production of a grammar. It answers with the next one, or `undefined` while it needs more input. */
 export type Step = (s: Scan) => Step | undefined;
 
-/** A call that is being read. It has an id and an index once its `tool-start` has left. */
+/** The call that is being read. It gets its id and index with its `tool-start`. */
 export interface Call {
   id: string | undefined;
   index: number;
@@ -30,7 +30,7 @@ export interface Call {
 interface Hold {
   readonly events: Event[];
   readonly index: number;
-  /** The first call decides that they leave. */
+  /** The first call commits them. */
   readonly promotes: boolean;
 }
 
@@ -40,51 +40,51 @@ export class Scan extends RawReader implements Scanner {
   readonly #maxCallChars: number;
 
   step: Step;
-  /** The thinking block is open. */
+  /** A thinking block is open. */
   thinking = false;
-  /** A call ended the thinking block; its closer may still come. */
+  /** A call has ended the thinking block, whose closer may still come. */
   owed = false;
-  /** A call is complete, but not its block; the closer may still come. */
+  /** A call is complete, but the closer of its block may still come. */
   unclosed = false;
-  /** For the forms without a mark: only blanks stand on this line yet; and something was said since the beginning or the last call. */
+  /** For calls that no mark announces: nothing but blanks stands on this line so far; and there was text since the beginning or the last call. */
   lineStart = true;
   prose = false;
-  /** A mark announced calls: the forms without one are off. */
+  /** A mark announced calls: from now on those without one do not count. */
   marked = false;
   call: Call | undefined;
-  /** Writes the arguments of the call. */
+  /** The arguments of the call. */
   readonly json = new JsonWriter();
-  /** The parameter that is being read, or was read last. */
+  /** The current or last parameter of a call whose parameters stand between tags. */
   param: Param | undefined;
-  /** The elements that are open, from the call on. */
+  /** The open elements of a call whose arguments are nested elements. */
   elements: Element[] = [];
-  /** For calls written as JSON objects: the object, what stands around it, as flags, and what closes that. */
+  /** For calls written as JSON objects: the object, flags for what stands around it, and the mark that closes that. */
   object: CallObject | undefined;
   block = 0;
   closer = "";
-  /** The same mark opens and closes what stands here: it closes next. */
+  /** A mark that opens as well as closes a block: the next one closes. */
   fence = "";
-  /** The step behind the arguments. */
+  /** The step after the arguments. */
   behind: Step | undefined;
-  /** In a block of several calls: where to go on at a mark behind one that cannot be read. */
+  /** In a block of several calls: the step to go on with at the mark that ends an unreadable one. */
   resume: ((mark: string) => Step) | undefined;
-  /** Why the block that is being passed over cannot be read. `mention`: unless something closes it, somebody only speaks of its mark. */
+  /** Why the current block is unreadable. `mention`: unless a closer follows, its mark was only mentioned, and all of it is text. */
   fault: { code: MalformedCode; reason: string; mention: boolean } | undefined;
 
-  /** Most pieces make one event: a list of one is cheaper than an empty one that grows. */
+  /** Most pieces give one event, and a list made with one element is cheaper than an empty one that grows. */
   #out: Event[] | undefined;
   #held: Hold | undefined;
-  /** The tool that was asked for last. */
+  /** The last tool that was looked up, and its schema. */
   #tool: Tool | undefined;
   #schema: SchemaNode | undefined;
   #index = 0;
   readonly #ids: Ids;
-  /** So many characters of the raw are marks, whatever becomes of the rest. */
+  /** The first so many characters that wait are marks, and never text. */
   #marks = 0;
-  /** So many characters may still come before a limit is reached; and what decides then. */
+  /** How many characters may still come before a limit is reached; and the step that is taken then. */
   #room = NO_LIMIT;
   #onLimit: Step | undefined;
-  /** The last character before the raw, if that was text: is it a newline? */
+  /** The text before what waits ended with a newline, or there was none. */
   #newline = true;
 
   constructor(table: Table, options: ScannerOptions, mintId?: (n: number) => string) {
@@ -102,7 +102,7 @@ export class Scan extends RawReader implements Scanner {
     if (text === "" || this.ended) return [];
     const { quiet, call } = this;
     this.#room -= text.length;
-    // Most pieces are nothing but text, or a part of a string, a word or a mark.
+    // Most pieces merely continue text, a string, a word or an incomplete mark: for those no step is needed.
     const calm = this.#room > 0 && this.#held === undefined;
     if (calm && quiet !== undefined && hasNone(text, quiet)) {
       if (this.wordMax > 0) {
@@ -143,7 +143,7 @@ export class Scan extends RawReader implements Scanner {
     for (;;) {
       for (let next = this.step(this); next; next = this.step(this)) this.step = next;
       if (this.stop === this.end || !this.#onLimit) break;
-      // The limit was reached at this very character, wherever the pieces were cut; but half a mark that ends the block stays whole.
+      // The limit acts at this very character, wherever the pieces were cut; but an incomplete mark that may end the block is left for later.
       const { codes, pos, stop } = this;
       if (this.waitingRead === 0 || this.table.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
@@ -157,7 +157,7 @@ export class Scan extends RawReader implements Scanner {
 
   // ---- limits
 
-  /** From the first character of the raw on, at most `maxCallChars` are read, or so many if that is more; then `onLimit` decides. */
+  /** Lets at most `maxCallChars` characters wait, or `least` if that is more; beyond them `onLimit` is the next step. */
   bound(onLimit: Step, least = 0): void {
     if (this.#held) return;
     this.#onLimit = onLimit;
@@ -177,7 +177,7 @@ export class Scan extends RawReader implements Scanner {
 
   // ---- what waits
 
-  /** Takes all that was read and has not left yet. */
+  /** Takes all that was read and that no event has taken. */
   takeRaw(): string {
     const raw = this.cutRaw();
     this.#marks = 0;
@@ -186,12 +186,12 @@ export class Scan extends RawReader implements Scanner {
     return raw;
   }
 
-  /** What was read so far is never text, even if no call follows. */
+  /** Of what waits, all that was read so far is marks and never text, even if no call follows. */
   keepMarks(): void {
     this.#marks = this.waitingRead;
   }
 
-  /** Whether the raw begins where a line does, or all input. */
+  /** Whether what waits begins a line. */
   get beginsLine(): boolean {
     return this.#newline;
   }
@@ -202,16 +202,16 @@ export class Scan extends RawReader implements Scanner {
     if (this.#held !== undefined) this.#held.events.push(event);
     else if (this.#out === undefined) this.#out = [event];
     else if (this.#out.length === 1)
-      this.#out = [this.#out[0] as Event, event]; // a list that grows makes room for many
+      this.#out = [this.#out[0] as Event, event]; // a list that grows would make room for many more
     else this.#out.push(event);
   }
 
-  /** Says what the last question passed over. Only where nothing else waits. */
+  /** Says what the last question passed over; only to be used where nothing else waits. */
   sayRun(): void {
     if (this.from === this.pos) return;
     this.#say(this.cutRaw());
   }
-  /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
+  /** Says all that waits, except its marks; with `length`, only the last so many characters. The rest becomes `control`. */
   sayRaw(length?: number): string {
     const marks = this.#marks;
     const raw = this.takeRaw();
@@ -229,11 +229,10 @@ export class Scan extends RawReader implements Scanner {
     return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
-  /** Whether there was anything to say. */
-  control(): boolean {
+  /** Makes a `control` event of what waits, if anything does. */
+  control(): void {
     const raw = this.takeRaw();
     if (raw !== "") this.#emit({ type: "control", raw });
-    return raw !== "";
   }
 
   openThinking(): void {
@@ -250,7 +249,7 @@ export class Scan extends RawReader implements Scanner {
 
   // ---- calls
 
-  /** A call may be beginning. */
+  /** Something begins that may be a call. */
   openCall(): Call {
     this.param = undefined;
     this.json.clear();
@@ -258,7 +257,7 @@ export class Scan extends RawReader implements Scanner {
     return this.call;
   }
 
-  /** The name is known: `tool-start` leaves. An id that the model wrote before it is the call's id. */
+  /** The name is known: `tool-start` leaves. An id that the model wrote before the arguments is the call's id. */
   startCall(name: string, id?: string): Call {
     const call = this.call ?? this.openCall();
     call.name = name;
@@ -282,7 +281,7 @@ export class Scan extends RawReader implements Scanner {
     if (json !== "") this.#emit({ type: "tool-delta", id: call.id, json });
   }
 
-  /** The call ends, or is cut here. An id that the model wrote behind the name cannot change the call's. */
+  /** The call ends, or is cut here. An id that the model wrote after `tool-start` can only be its `nativeId`. */
   endCall(truncated = false, lateId?: string): void {
     const call = this.call;
     if (call?.id === undefined) return;
@@ -319,13 +318,13 @@ export class Scan extends RawReader implements Scanner {
   get holding(): boolean {
     return this.#held !== undefined;
   }
-  /** Events wait, and no call is among them. */
+  /** Events are held, and no call is among them. */
   get holdsNoCall(): boolean {
     return this.#held?.index === this.#index;
   }
   /**
-   * From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. `promotes`: or for
-   * the first call, which commits them.
+   * Holds all further events until `commit` or `undo`, or until they have as many characters as a call may have: then `onLimit` is the next
+   * step. With `promotes` the first call commits them.
    */
   hold(onLimit: Step, promotes = false): void {
     this.bound(onLimit);
@@ -338,7 +337,7 @@ export class Scan extends RawReader implements Scanner {
     this.unbound();
     for (const event of held.events) this.#emit(event);
   }
-  /** All that waits is thinking after all; the text of it. */
+  /** Drops the held events: their text is thinking after all, and the answer. */
   undo(): string {
     const held = this.#held;
     if (!held) return "";
@@ -372,7 +371,7 @@ export class Scan extends RawReader implements Scanner {
   }
 }
 
-/** The input that an event carries. */
+/** The part of the input that an event carries. */
 export function bytesOf(event: Event): string {
   switch (event.type) {
     case "text":

@@ -1,6 +1,6 @@
 /**
- * Calls in a section, each with a header that names it and a JSON object behind that:
- * `<section begin> <call begin> HEADER {…} <call end> … <section end>`. Any of the marks but the call's own may be missing.
+ * Calls in a section, each with a header that names it, followed by a JSON object:
+ * `<section begin> <call begin> HEADER {…} <call end> … <section end>`. Any of these marks may be missing, except the one that opens a call.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { JsonObject } from "../../core/nouns.ts";
@@ -17,28 +17,28 @@ export interface SectionMarks {
   readonly open: readonly string[];
   readonly close: readonly string[];
   readonly stops: readonly string[];
-  /** What may stand between the object and the mark that closes the call. */
+  /** A mark that may stand between the object and the call's closer. */
   readonly fence?: string;
-  /** Other text in a section is passed over, up to these; else it is malformed. */
+  /** If given, other text in a section is passed over, up to these marks; otherwise it is malformed. */
   readonly noise?: readonly string[];
 }
 
 export type NameByArguments = (s: Scan, args: JsonObject) => string | undefined;
 
 export interface Sections {
-  /** Behind the mark that begins a section. */
+  /** After the mark that begins a section. */
   readonly section: Step;
-  /** Behind the mark that opens a call outside any section. */
+  /** After the mark that opens a call outside any section. */
   readonly call: Step;
-  /** Behind a header: reads the object. The name may be left to the arguments. */
+  /** After a header: reads the object. The name may depend on the arguments. */
   object(s: Scan, name: string | NameByArguments, id?: string): Step;
-  /** The same of a call that has started. */
+  /** The same for a call that has started. */
   readonly read: Step;
-  /** What cannot stand in a header or an object outside a string. */
+  /** Marks that cannot stand in a header, nor in an object outside a string. */
   readonly marks: readonly string[];
 }
 
-/** `header` reads on behind the mark that opens a call, up to the object. */
+/** `header` reads on after the mark that opens a call, up to the object. */
 export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
   const within = [...begin, ...open, ...close];
   const marks = [...begin, ...end, ...open, ...close, ...stops];
@@ -46,7 +46,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   const closers = fence === undefined ? close : [...close, fence];
   const objectMarks = new Marks([...marks, ...closers]);
 
-  /** In a section, before a call. What stands here rides in the raw of the next event. */
+  /** In a section, before a call. What stands here goes into the `raw` of the next event. */
   const section: Step = (s) => {
     s.behind = behindInSection;
     s.resume = resume;
@@ -114,7 +114,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     };
   };
 
-  /** Behind a call: what closes it. Before another mark, blanks and a fence ride on in a section; alone they are no text either. */
+  /** After a call: its closer. In a section, blanks and a fence before another mark go into the next `raw`; outside they are `control`. */
   const behind =
     (after: Step): Step =>
     (s) => {
@@ -145,6 +145,6 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   return { section, call, object, read, marks };
 }
 
-/** The input ends, or a mark stands, where a header should go on. */
+/** Where a header should go on, the input ends or a mark stands. */
 export const headerCut = (s: Scan, mark: string): Step =>
   mark === "" ? cut : broken(s, "no-name", "the header of the call is not complete");

@@ -1,4 +1,4 @@
-/** The steps that every dialect shares: text and thinking up to the next mark, the closer behind a call, a block that cannot be read. */
+/** The steps that every dialect shares: text and thinking up to the next mark, the closer after a call, and blocks that cannot be read. */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Syntax } from "../../core/reader.ts";
@@ -58,7 +58,7 @@ const stopThen =
 
 export const stop = stopThen(speak);
 
-/** Behind an opener of thinking. A repeated one is no more than a mark. */
+/** After a mark that opens thinking. Inside thinking it is merely a control token. */
 export const think: Step = (s) => {
   if (s.thinking) return control;
   s.commit();
@@ -82,7 +82,7 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
       s.owed = false;
       s.control();
     } else {
-      // Whoever did not say that the prompt opened the block: the answer begins here.
+      // The prompt may have opened the block without our knowing: then the answer begins here.
       s.sayRaw();
       s.lineStart = true;
       s.prose = false;
@@ -91,7 +91,7 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
   };
 }
 
-/** A closer in the text, where such a mark is no token: it closes the block that is open, or it is text. */
+/** A closer that is no control token, in text: if the last call's block is still open it closes that, else it is text. */
 export const textCloser: Step = (s) => {
   if (s.unclosed) s.control();
   else s.sayRaw();
@@ -118,13 +118,13 @@ export const promoteIfUnclosed =
     return call;
   };
 
-/** What stands here in thinking may be a call without a mark. */
+/** In thinking, at what may be a call that no mark announces. */
 export function leaveThinking(s: Scan): void {
   s.hold(undo, s.table.promotes);
   s.closeThinking(false);
 }
 
-/** Behind what may begin such a call. A newline before it is thinking. */
+/** The same after the string that may begin such a call. A newline at the start of that string is thinking. */
 export function promoteBare(mark: string, call: Step): Step {
   const length = mark.trimStart().length;
   return (s) => {
@@ -141,9 +141,9 @@ const undo: Step = (s) => {
   return speak;
 };
 
-// ---- behind a call
+// ---- after a call
 
-/** Blanks and the block's closer, then `behind`. Anything else is text, unless `other` knows more. */
+/** After a call: passes over blanks and the block's closer, then goes on with `behind`; where anything else stands, with `other`, or as text. */
 export function closingThen(behind: Step, other?: Step): Step {
   const closed: Step = (s) => {
     s.control();
@@ -176,7 +176,7 @@ export function closingThen(behind: Step, other?: Step): Step {
 export const isCut = (s: Scan, marks: readonly string[]): boolean =>
   s.last && s.pos < s.stop && marks.some((mark) => mark.startsWith(s.ahead));
 
-/** What waits is text after all. */
+/** What waits is only text. */
 export const releaseBlanks: Step = (s) => {
   s.unbound();
   s.sayRaw();
@@ -187,7 +187,7 @@ export const closing = closingThen(speak);
 
 // ---- blocks that cannot be read
 
-/** The block is malformed; its raw runs to its closer, the next opener, or the end. */
+/** The block is malformed. Its raw reaches to its closer, the next opener or the end. */
 export function broken(s: Scan, code: MalformedCode, reason: string, mention = false): Step {
   s.fault = { code, reason, mention };
   return skip;
@@ -200,7 +200,7 @@ export function readArguments(s: Scan, syntax: Syntax, marks: Marks, behind: Ste
   return inArguments;
 }
 
-/** The same of JSON, with what stands in `behind` already. Nothing before a mark that is no stop, and `null`, are no arguments. */
+/** The same for JSON, with `s.behind` already set. `null`, or nothing before a mark that is no stop, means that there are no arguments. */
 export function jsonArguments(marks: Marks): Step {
   const none = new Marks([...marks.list, "null"]);
   return (s) => {
@@ -232,7 +232,7 @@ const ended: Step = (s) => {
   return s.behind;
 };
 
-/** Behind arguments that may be half of what was meant: only where nothing but marks follows are they whole. */
+/** After arguments that may be only a part of what was meant: they are complete if a mark follows, or the end. */
 const alone: Step = (s) => {
   const code = s.blanks();
   if (code === undefined) return undefined;
@@ -241,7 +241,7 @@ const alone: Step = (s) => {
   return mark !== "" || code === -1 || isCut(s, s.marks.list) ? ended : broken(s, "bad-arguments", "something follows the arguments");
 };
 
-/** What closes the thinking that a call has left, or may have, ends a block in it, too. */
+/** Inside thinking that a call has ended or may end, the closer of the thinking ends an unreadable block, too. */
 const untilEnd = (s: Scan): string | undefined => s.until(s.holding || s.owed ? s.table.endsHeld : s.table.ends);
 const goOn = (s: Scan, mark: string): Step => (s.table.unthink.has(mark) ? speak : (s.resume?.(mark) ?? speak));
 
@@ -259,7 +259,7 @@ export const skip: Step = (s) => {
   return goOn(s, mark);
 };
 
-/** A limit was reached: the call is malformed here and now; what is left of the block is no more than a mark. */
+/** A limit was reached: the call is malformed at this character, and the rest of its block becomes `control`. */
 const exceeded =
   (code: "too-long" | "too-deep", reason: string): Step =>
   (s) => {
@@ -281,7 +281,7 @@ const rest: Step = (s) => {
   return goOn(s, mark);
 };
 
-/** So much of the rest leaves; it is long enough for any mark. */
+/** The rest leaves in portions, each long enough for any mark. */
 const restOn: Step = (s) => {
   s.control();
   s.bound(restOn, MAX_NAME);

@@ -1,4 +1,4 @@
-/** What a dialect writes down about its marks, and the scanner that it gets for it. */
+/** What a dialect declares about its marks, and the scanner that is made from it. */
 import { Marks } from "../../core/window.ts";
 import type { CallsInThinking, Prompt, Scanner, ScannerOptions } from "../dialect.ts";
 import { Scan, type Step } from "./scan.ts";
@@ -19,50 +19,50 @@ import {
 } from "./steps.ts";
 
 export interface Spec {
-  /** What opens a call, and the step that reads on behind it. */
+  /** The marks that open a call, each with the step that follows. */
   readonly calls: Readonly<Record<string, Step>>;
-  /** What closes a call's block. */
+  /** The marks that close a call's block. */
   readonly closers: readonly string[];
   readonly thinking?: {
-    /** What opens thinking, and the step that reads on behind it. */
+    /** The marks that open thinking, each with the step that follows. */
     readonly open: Readonly<Record<string, Step>>;
     readonly close: readonly string[];
-    /** What a closer without an open block is, unless it is a control token. */
+    /** What becomes of a closer outside thinking that is no control token. */
     readonly stray: "control" | "text";
-    /** Behind a closer. */
+    /** The step after a closer. */
     readonly behind?: Step;
   };
-  /** What opens and closes thinking too, and what opens calls, if the output begins so; elsewhere all of it is plain text. */
+  /** Phrases that open and close thinking, and open calls, but only if the output begins with one that opens; otherwise they are plain text. */
   readonly phrases?: { readonly open: readonly string[]; readonly close: readonly string[]; readonly calls?: Spec["calls"] };
   /** Strings that end the answer. */
   readonly stops: readonly string[];
-  /** All other control tokens: never text. */
+  /** All other control tokens. They are never text. */
   readonly control?: readonly string[];
-  /** The same where something stands behind them that is no text either, and the step that reads it. */
+  /** Control tokens followed by something that is no text either, each with the step that reads it. */
   readonly headers?: Readonly<Record<string, Step>>;
-  /** Those of them that stand in calls: where a call in thinking is thinking, they are, too. */
+  /** Control tokens of calls: where calls inside thinking are thinking, so are these. */
   readonly inCalls?: readonly string[];
-  /** What begins a turn in a prompt, without being a control token. */
+  /** Strings that begin a turn in a prompt and are no control tokens. */
   readonly turns?: readonly string[];
-  /** What a call in thinking is that has a mark. One without is thinking, unless the caller says otherwise. */
+  /** The default for calls inside thinking that a mark announces. Those without a mark are thinking unless the caller says otherwise. */
   readonly callsInThinking: CallsInThinking;
-  /** What may stand at the very beginning of the output. */
+  /** The first step, if the output may begin in a special way. */
   readonly start?: Step;
-  /** In the forms without a mark: what may begin where a line does. */
+  /** The step at the beginning of each line, for calls that no mark announces. */
   readonly line?: Step;
-  /** What may begin a call in the middle of a line, though not in thinking, and the step that reads on behind it. */
+  /** Strings that may begin a call in the middle of a line of text, each with the step that follows. */
   readonly inLine?: Readonly<Record<string, Step>>;
-  /** The same, where it is too common to end a block that cannot be read. */
+  /** The same for strings that are too common to end an unreadable block. */
   readonly bare?: Readonly<Record<string, Step>>;
-  /** The ids that the models of this dialect expect. */
+  /** Makes ids in the form that the dialect's models expect. */
   readonly mintId?: (n: number) => string;
 }
 
 export interface MarkSteps {
   readonly marks: Marks;
-  /** Behind each mark. */
+  /** The step after each mark. */
   readonly steps: ReadonlyMap<string, Step>;
-  /** In the forms without a mark: what may begin where a line does. */
+  /** The step at the beginning of each line, for calls that no mark announces. */
   readonly line: Step | undefined;
 }
 
@@ -71,16 +71,16 @@ export interface Table {
   readonly start: Step;
   readonly text: MarkSteps;
   readonly thinking: MarkSteps;
-  /** A call without a mark ends the thinking block, even if the block is closed later. */
+  /** A call that no mark announces ends the thinking, even if a closer follows later. */
   readonly promotes: boolean;
-  /** Where a block that cannot be read ends. */
+  /** The marks that end an unreadable block. */
   readonly ends: Marks;
-  /** The same while the block may turn out to be thinking. */
+  /** The same while it may turn out that the block is thinking. */
   readonly endsHeld: Marks;
-  /** What may stand behind a complete call and belongs to it. */
+  /** The marks that may follow a complete call and belong to it. */
   readonly closing: Marks;
   readonly closers: ReadonlySet<string>;
-  /** No control tokens stand around calls, but text, which somebody may mention. */
+  /** No closer is or contains a control token: a model may mention such marks in plain text. */
   readonly textual: boolean;
   readonly stops: Marks;
   readonly unthink: ReadonlySet<string>;
@@ -89,7 +89,7 @@ export interface Table {
 /** How most models think. */
 export const THINK_TAGS = { open: { "<think>": think }, close: ["</think>"], stray: "text" } as const;
 
-/** Makes the `createScanner` of a dialect. */
+/** Makes a dialect's `createScanner`. */
 export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
   const tables = new Map<string, Table>();
   return (options = {}) => {
@@ -153,7 +153,7 @@ function tableOf(spec: Spec, asked: CallsInThinking | undefined, startInThinking
   };
 }
 
-/** The phrases get a table of their own, as long as they count. */
+/** While phrases count, a table of their own is in use. */
 function startOf({ phrases, start = speak, ...spec }: Spec, asked: CallsInThinking | undefined): Step {
   if (!phrases) return start;
   const openers = new Marks(phrases.open);
@@ -175,8 +175,8 @@ function startOf({ phrases, start = speak, ...spec }: Spec, asked: CallsInThinki
 }
 
 /**
- * Whether the prompt ends inside a thinking block: its last mark is an opener. One in somebody's message is followed by a turn mark, which
- * in pieces is whatever they say is a control token.
+ * Whether the prompt ends inside a thinking block, that is, its last mark opens one. An opener that is only quoted in a message does not
+ * count, because a turn mark follows it; of a prompt in pieces, any control token.
  */
 function leavesThinkingOpen(spec: Spec, prompt: Prompt | string = ""): boolean {
   const tail = typeof prompt === "string" ? prompt : prompt.map((piece) => piece.text).join("");

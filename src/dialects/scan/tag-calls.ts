@@ -1,4 +1,4 @@
-/** Calls between tags, up to the name: in a block, one behind the other, or without a block. */
+/** Calls between tags, up to the name: one after the other in a block, or without a block. */
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { MAX_TAG, openHead, readHead } from "./heads.ts";
@@ -8,9 +8,9 @@ import { broken, closing, cut, nameTooLong, releaseBlanks, speak, tooLong } from
 import { type Tag, type TagForm, tagMarks } from "./tags.ts";
 
 export interface TagSteps {
-  /** Behind the opener of a block. */
+  /** After the opener of a block. */
   readonly block: Step;
-  /** Behind the opener of a call without a block. */
+  /** After the opener of a call without a block. */
   readonly bare: Step;
 }
 
@@ -44,7 +44,7 @@ export function tagCalls(form: TagForm): TagSteps {
     return bareHead;
   };
 
-  /** Behind a call of a block: another one, or the block's end. */
+  /** After a call in a block: another one, or the block's end. */
   const more: Step = (s) => {
     s.bound(releaseBlanks);
     return nextCall;
@@ -124,7 +124,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
   const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
 
-  /** Without a block, a name that nobody declared is a call's only if something legal follows: somebody may be explaining the format. */
+  /** Without a block, an undeclared name makes a call only if something legal follows: the model may be explaining the format. */
   const confirm =
     (name: string): Step =>
     (s) => {

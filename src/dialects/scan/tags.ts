@@ -3,8 +3,8 @@
  *
  *     <function=write_file><parameter=path>a.py</parameter></function>
  *
- * How the tags look is data: a `TagForm`. Here it is made into the marks to look for. What stands up to the name of a call is read in
- * `tag-calls.ts`, its parameters in `params.ts`.
+ * A `TagForm` says what the tags look like; this file derives the marks to look for. `tag-calls.ts` reads a call up to its name,
+ * `params.ts` its parameters.
  */
 import type { Tool } from "../../core/nouns.ts";
 import { Marks } from "../../core/window.ts";
@@ -12,50 +12,50 @@ import type { Head } from "./heads.ts";
 import type { Scan, Step } from "./scan.ts";
 
 export interface Tag {
-  /** Up to where the name or the attributes begin. */
+  /** The tag up to where its name or attributes begin. */
   readonly open: string;
   readonly head: Head;
-  /** A slip of the model: it counts only behind a head, and a call only if it is declared. */
+  /** A slip of models: it counts only right after a head, and for a call only if the tool is declared. */
   readonly slip?: true;
 }
 export interface ParamTag extends Tag {
-  /** What stands between the head and the value. */
+  /** The tag between the head and the value. */
   readonly value?: string;
   readonly close: string;
-  /** It holds all arguments. */
+  /** It contains all arguments as one object. */
   readonly all?: true;
 }
 
 export interface TagForm {
-  /** What opens and closes a block of calls. */
+  /** The marks around a block of calls. */
   readonly open: readonly string[];
   readonly close: readonly string[];
-  /** What opens a call; without a block only the first does. */
+  /** The tags that open a call. Outside a block only the first does. */
   readonly calls: readonly Tag[];
   readonly callClose: string;
   readonly params: readonly ParamTag[];
   readonly stops: readonly string[];
-  /** Whether the name of a call may stand right behind the block's opener. */
+  /** Whether a name may follow the block's opener directly. */
   readonly bareNames: "always" | "declared" | "never";
-  /** A call without a block counts only where a line begins, or if it is declared. */
+  /** Outside a block a call counts only at the beginning of a line, or if the tool is declared. */
   readonly shy?: boolean;
   /** One newline at each end of a value belongs to the tags. */
   readonly strips?: boolean;
-  /** A declared parameter may stand in a tag of its own name. */
+  /** A declared parameter may have a tag of its own name, `<city>…</city>`. */
   readonly ownTags?: boolean;
   /** A call may come escaped, like the inside of a JSON string. */
   readonly escaped?: boolean;
-  /** Slips of the model for what closes calls and parameters, and what they stand for. */
+  /** Misspelt closers of calls and parameters, and what they stand for. */
   readonly closeSlips?: Readonly<Record<string, string>>;
-  /** The arguments may come as one JSON object, or in one parameter of such a name. */
+  /** The arguments may be one JSON object, alone or in a single parameter with one of these names. */
   readonly wrappers?: readonly string[];
-  /** What may stand at the beginning of a value; the step behind it is given. */
+  /** Reads what may stand at the beginning of a value, then goes on with the given step. */
   readonly valueHead?: (value: Step) => Step;
   /** Nothing but its own closer ends a value. */
   readonly opaque?: boolean;
-  /** Reads the arguments and what closes the call, where they are no parameters. */
+  /** Reads the arguments and the call's closer, where arguments are not parameters in tags. */
   readonly body?: Step;
-  /** Where a JSON object follows the block's opener. */
+  /** The step at a JSON object or list right after the block's opener. */
   readonly json?: Step;
 }
 
@@ -78,17 +78,17 @@ export function tagMarks(form: TagForm) {
   const known = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
 
   return {
-    /** What opens a call, and what opens a block or a call. */
+    /** The openers of calls, and those of calls and blocks. */
     nextCalls,
     openers,
-    /** The same, and what closes one that is closed already. */
+    /** The openers of calls, and the closers of calls, which may come twice. */
     moreCalls: new Marks([...nextCalls.list, ...spellings(callClose).filter((mark) => !close.includes(mark))]),
-    /** What is legal behind a call's closer, behind a block's, behind a parameter's, and behind a call's head. */
+    /** What may follow a call's closer, a block's, a parameter's, and a call's head. */
     behindCall,
     behindBlock: new Marks([...open, ...stops]),
     behindParam,
     behindHead,
-    /** What no name can hold, be it in quotes. */
+    /** What no name can contain, not even in quotes. */
     breaks,
     inQuotes,
     isBreak: ({ ends }: Head, mark: string): boolean => breaks.includes(mark) && !ends.list.includes(mark),
@@ -96,12 +96,12 @@ export function tagMarks(form: TagForm) {
       const others = breaks.filter((mark) => !(ends.list.includes("<") && mark.startsWith("<")));
       return others.length > 0 ? new Marks([...ends.list, ...others]) : ends;
     },
-    /** What a mark stands for that may be a slip. */
+    /** What a mark stands for, as it may be misspelt. */
     meant: (mark: string): string => slips.get(mark) ?? mark,
-    /** What matters inside the value of a tag, or of a parameter that has a tag of its own. */
+    /** The marks that matter inside a value, of a usual parameter or of one in a tag of its own name. */
     marksInValue: ({ open = "", close = "" }: Partial<ParamTag>): Marks => inValue.get(open) ?? valueMarks(close),
 
-    /** What is legal where the scanner stands, in a call: its name may be the closer, if it is declared. */
+    /** What may follow where the scanner stands in a call. A declared tool's own name may be the call's closing tag. */
     legalHere(s: Scan): Marks {
       const place = s.param?.closer === params[0]?.close && !s.param?.slip ? "param" : "head";
       const tool = s.toolNamed(s.call?.name ?? "");
@@ -121,5 +121,5 @@ export function tagMarks(form: TagForm) {
   };
 }
 
-/** What opens such tags, but for slips. */
+/** The openers of these tags, without slips. */
 const opens = (tags: readonly Tag[]): string[] => tags.flatMap((tag) => (tag.slip ? [] : tag.open));

@@ -1,6 +1,6 @@
 /**
- * Values that stand as raw text between tags, as `params.ts` finds them: strings are written while they arrive, all other values once they
- * are whole, typed by the schema.
+ * Values that stand as raw text between tags, as `params.ts` finds them: strings are written while they arrive, other values once they are
+ * complete, typed by the schema.
  */
 import { escapeJson, isObject, JsonWriter, jsonScalar } from "../../core/json.ts";
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
@@ -10,41 +10,41 @@ import { propertySchema, type SchemaNode, schemaTypes } from "../../core/schema.
 import type { Marks } from "../../core/window.ts";
 import type { Scan } from "./scan.ts";
 
-/** A parameter that stands between tags, while it is being read. */
+/** The parameter between tags that is being read. */
 export interface Param {
   readonly key: string;
-  /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
+  /** A string is written while it arrives; one that may be `null` waits while it still may, and JSON until it is complete. */
   type: "string" | "nullable" | "json";
-  /** It may hold all arguments, and waits until it is whole. */
+  /** It may contain all arguments, and waits until it is complete. */
   readonly all: boolean;
-  /** What was read and waits. */
+  /** What was read but not written yet. */
   readonly text: Pile;
   /** The string has begun. */
   written: boolean;
-  /** The newline that belongs to the closer, if that comes next. */
+  /** A newline that belongs to the closer, if that comes next. */
   newline: string;
-  /** What closes it, and all marks that matter inside it. */
+  /** Its closer, and all marks that matter inside it. */
   readonly closer: string;
   readonly marks: Marks;
-  /** Its key stands in an element of its own: a slip. */
+  /** The model slipped: see `Tag.slip`, or the tag that opens its value is missing. */
   readonly slip: boolean;
-  /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
+  /** The number of calls and blocks opened inside it: the model is quoting the format, and their closers are content. */
   quoted: number;
-  /** The mark that ends it if something legal follows, and the blanks behind that mark. */
+  /** The mark that ends it if something legal follows, and the blanks after that mark. */
   mark: string;
   blanks: string;
 }
 
 export const paramSchema = (s: Scan, key: string): SchemaNode | undefined => propertySchema(s.schemaOf(s.call?.name ?? ""), key);
 
-/** What the schema says about a value; nothing: it is a string. */
+/** The type of a value by the schema. Without one it is a string. */
 export function typeBySchema(s: Scan, key: string): Param["type"] {
   const types = schemaTypes(paramSchema(s, key));
   if (types.length > 0 && !types.includes("string")) return "json";
   return types.includes("null") ? "nullable" : "string";
 }
 
-/** The key leaves with the first byte of its value. */
+/** Writes the key, when its value begins. */
 function writeKey({ json }: Scan, { key }: Param): void {
   if (!json.begun) json.open(false);
   json.key(key, `"${escapeJson(key)}":`);
@@ -77,7 +77,7 @@ export function sayValue(s: Scan, param: Param, piece: string, strips: boolean):
   writeString(s, param, text);
 }
 
-/** Reads a JSON value of any kind, as leniently as all JSON of models. */
+/** Reads a JSON value of any kind, as leniently as all JSON that models write. */
 export function readJson(text: string, out: JsonWriter | undefined, maxDepth: number): Outcome {
   const reader = new Reader(maxDepth).begin(JSON_SYNTAX, out, NO_MARKS).any();
   reader.add(`${text} `);
@@ -87,8 +87,8 @@ export function readJson(text: string, out: JsonWriter | undefined, maxDepth: nu
 }
 
 /**
- * Writes what waited of the value. Where the input was cut behind its closer, which so may have been content, a string stays open, and
- * what is no JSON is dropped.
+ * Writes the rest of the value. With `wasCut` the input ended right after its closer, which may therefore have been content: a string stays
+ * open, and what is no JSON is left out.
  */
 export function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolean): Outcome {
   const { json } = s;
@@ -108,7 +108,7 @@ export function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolea
       outcome = readJson(plain, undefined, depth);
       if (outcome === "done") text = plain;
     }
-    // What says of itself that it is no string may still be the word `null`, where nothing but a string can be.
+    // The tag says that it is no string, but where the schema allows only strings `null` is the word.
     const types = schemaTypes(paramSchema(s, param.key));
     if (outcome === "done" && !(text.trim() === "null" && types.includes("string") && !types.includes("null"))) {
       writeKey(s, param);
@@ -126,7 +126,7 @@ export function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolea
   return "done";
 }
 
-/** A list or an object whose quotes the model escaped, as it was meant. */
+/** A list or an object whose quotes the model escaped, without the escapes. */
 function unescaped(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string;
@@ -135,7 +135,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Whether this text is an object of declared parameters; behind a tag that has no key, of any. */
+/** Whether this text is an object of declared parameters; in a tag without a key, any object. */
 export function holdsArguments(s: Scan, text: string): boolean {
   const out = new JsonWriter();
   if (readJson(text, out, s.maxDepth) !== "done") return false;
