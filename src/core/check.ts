@@ -1,4 +1,4 @@
-/** Whoever writes a request by hand has often another API's form in mind: the mistake is named, and does not break whatever meets it first. */
+/** Names the common mistakes in requests that were written by hand with another API in mind, before something breaks on them. */
 import type { Request } from "./nouns.ts";
 
 export function checkText(text: unknown): void {

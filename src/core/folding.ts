@@ -1,4 +1,4 @@
-/** The events of one answer, folded into a response. `fold.ts` adds what a call that is still being written holds so far. */
+/** Folds the events of one answer into a response. `fold.ts` adds the partial arguments of a call that is still being written. */
 import type { Event, Opaque, OpenCall, Part, Response } from "./nouns.ts";
 
 export interface Fold {
@@ -7,7 +7,7 @@ export interface Fold {
   response(): Response;
 }
 
-/** Arguments that grow: their JSON text goes in, what they hold so far comes out. */
+/** Arguments that grow: JSON text goes in, the value so far comes out. */
 export interface GrowingArguments {
   add(json: string): void;
   readonly value: OpenCall["partial"];
@@ -20,7 +20,7 @@ export class Folding implements Fold {
   readonly #open = new Map<string, { id: string; index: number; name: string; arguments: GrowingArguments }>();
   readonly #growingArguments: (() => GrowingArguments) | undefined;
 
-  /** Without an argument open calls are not followed: whoever has the whole answer has none. */
+  /** Without an argument open calls are left out: a whole answer has none. */
   constructor(growingArguments?: () => GrowingArguments) {
     this.#growingArguments = growingArguments;
   }
@@ -65,7 +65,7 @@ export class Folding implements Fold {
         response.refusal = (response.refusal ?? "") + event.text;
         break;
       case "extension":
-        if (this.#growing?.type === "text") this.#growing = undefined; // what comes after it is not what came before it
+        if (this.#growing?.type === "text") this.#growing = undefined; // text after it is another part than text before it
         response.extensions = [
           ...(response.extensions ?? []),
           { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },

@@ -15,9 +15,9 @@ export interface Opaque {
   wire: WireId;
   kind: string;
   data: Json;
-  /** Bookkeeping of its API: no other wire need say that it was left out. */
+  /** Bookkeeping of its API: leaving it out needs no warning. */
   quiet?: true;
-  /** It is what is left of an object whose other fields were read. */
+  /** The remaining fields of an object whose other fields are in the nouns. */
   part?: true;
 }
 
@@ -27,7 +27,7 @@ export interface Text {
   state?: Opaque[];
 }
 
-/** An image, a sound, a file: `data` is base64, or `url` says where it is. */
+/** An image, a sound or a file, as base64 in `data` or by its `url`. */
 export interface Media {
   type: "media";
   mediaType: string;
@@ -49,7 +49,7 @@ export interface ToolCall {
   id: string;
   name: string;
   arguments: JsonObject;
-  /** The arguments' JSON text as the model wrote it; sent on instead of printing `arguments` again. */
+  /** The arguments' JSON text as the model wrote it; it is passed on instead of printing `arguments` again. */
   json?: string;
   /** The output ended inside this call: never run it. */
   truncated?: true;
@@ -102,7 +102,7 @@ export interface Tool {
 
 export type ToolChoice = "auto" | "none" | "required" | { name: string } | { allowed: string[]; required?: true };
 
-/** Something the other side cannot express: said, never silent. */
+/** Something that the target cannot express. It is never dropped in silence. */
 export interface Warning {
   code: string;
   message: string;
@@ -131,7 +131,7 @@ export interface Sampling {
 }
 
 export interface Request {
-  /** The wire that it came in: what its own servers are told in their own words stays as it is. */
+  /** The wire that the request came in: to servers of the same wire, its own words are sent unchanged. */
   from?: WireId;
   model: string;
   messages: Message[];
@@ -171,15 +171,15 @@ export interface ErrorInfo {
   status?: number;
   retryAfterMs?: number;
   upstream?: string;
-  /** `answer`: how many of the used ones were meant for the answer. */
+  /** `answer`: how many of the used tokens were reserved for the answer. */
   tokens?: { used: number; limit: number; answer?: number };
-  /** The wire's own word for it, where its clients act on that. */
+  /** The wire's own code, where clients act on it. */
   native?: string;
-  /** What in the request it is about. */
+  /** The field of the request that it is about. */
   param?: string;
 }
 
-/** Cumulative. `inputTokens` is the whole prompt, cache reads and writes included; `outputTokens` all that was generated, thinking included. */
+/** Cumulative. `inputTokens` counts the whole prompt, cache reads and writes included; `outputTokens` all that was generated, thinking included. */
 export interface Usage {
   inputTokens?: number;
   outputTokens?: number;
@@ -195,7 +195,7 @@ export interface Finish {
   reason: FinishReason;
   /** The stop string that ended the output. */
   stop?: string;
-  /** The reason in the upstream's own word. */
+  /** The upstream's own word for the reason. */
   native?: string;
   error?: ErrorInfo;
 }
@@ -220,12 +220,12 @@ export type Event =
   | { type: "thinking-start"; raw?: string; state?: Opaque[] }
   | { type: "thinking-delta"; text: string }
   | { type: "thinking-end"; raw?: string; state?: Opaque[] }
-  /** `state`: what was known of it by then; the end has all of it. */
+  /** `state`: what was known of it by then; `tool-end` has all of it. */
   | { type: "tool-start"; id: string; index: number; name: string; state?: Opaque[] }
   /** The next piece of the arguments' JSON text. */
   | { type: "tool-delta"; id: string; json: string }
   | ToolEnd
-  /** Reported, never dropped; `id` if its `tool-start` had left, which this withdraws. */
+  /** Meant as a call, but unreadable. `id`: that of its `tool-start`, if there was one, which this withdraws. */
   | { type: "malformed"; raw: string; code: MalformedCode; reason: string; id?: string }
   /** Markers, headers, stops, separators: neither text nor call. */
   | { type: "control"; raw: string }
@@ -235,7 +235,7 @@ export type Event =
   | ({ type: "usage" } & Usage)
   | Finish;
 
-/** A call that is still being written: what its arguments hold so far. */
+/** A call that is still being written, with its arguments so far. */
 export interface OpenCall {
   type: "open-call";
   id: string;
@@ -244,13 +244,13 @@ export interface OpenCall {
   partial: JsonObject;
 }
 
-/** All events of one answer, folded together. */
+/** One answer: all its events, folded. */
 export interface Response {
   id?: string;
   model?: string;
   /** In the order they were said. */
   content: Part[];
-  /** The call being written, while the answer is not complete. */
+  /** The call that is still being written. */
   open?: OpenCall;
   refusal?: string;
   extensions?: { wire: WireId; data: Json; quiet?: true }[];

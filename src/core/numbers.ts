@@ -1,6 +1,6 @@
 /**
  * How the numbers of an object or a list were written, where a double cannot hold them or would print them otherwise:
- * `{"id": 1234567890123456789}`. It is known beside the value, which stays plain JSON: a copy of it knows nothing unless it is told.
+ * `{"id": 1234567890123456789}`. The texts are kept beside the value, which stays plain JSON: a copy has none unless it is given them.
  */
 type Texts = ReadonlyMap<string, string>;
 
@@ -8,7 +8,7 @@ const TEXTS = new WeakMap<object, Texts>();
 
 export const keepNumbers = (holder: object, texts: Texts): void => void TEXTS.set(holder, texts);
 
-/** The texts of its numbers, by their keys: some may be others by now. */
+/** The texts of its numbers by key; the values may have changed since. */
 export const numbersOf = (holder: object): Texts | undefined => TEXTS.get(holder);
 
 /** How the number under a key was written, if it would be printed otherwise. */

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "./nouns.ts";
 
 export type JsonType = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
 
-/** A schema, and the document that its references point into; and what was asked of it before: scanners ask the same for every call. */
+/** A schema, the document that its references point into, and a cache: scanners ask the same questions for every call. */
 export interface SchemaNode {
   readonly schema: JsonObject;
   readonly root: JsonObject;
@@ -24,7 +24,7 @@ export function followRef(ref: string, root: JsonObject): JsonObject | undefined
   try {
     path = decodeURIComponent(ref);
   } catch {
-    // a sign of percent that means itself
+    // a percent sign that stands for itself
   }
   for (const step of path.replace(/^#\/?/, "").split("/").filter(Boolean)) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -53,7 +53,7 @@ export function branches(node: SchemaNode): JsonObject[] {
   return found;
 }
 
-/** The types that a schema names; none: it allows anything. */
+/** The types that a schema allows; empty: any. */
 export function schemaTypes(node: SchemaNode | undefined): readonly JsonType[] {
   if (!node) return NONE;
   if (node.types) return node.types;
@@ -71,7 +71,7 @@ export function schemaTypes(node: SchemaNode | undefined): readonly JsonType[] {
   return types;
 }
 
-/** Some write types in capitals. */
+/** Gemini's schemas have types in capitals. */
 const typeNamed = (type: string): JsonType => type.toLowerCase() as JsonType;
 
 function literals(schema: JsonObject): readonly Json[] {
@@ -85,7 +85,7 @@ export function typeOf(value: Json): JsonType {
   return typeof value as "string" | "number" | "boolean" | "object";
 }
 
-/** The schema of a key of an object. */
+/** The schema of an object's property. */
 export function propertySchema(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
   if (!node) return undefined;
   const known = node.properties?.get(key);
@@ -103,7 +103,7 @@ export function propertySchema(node: SchemaNode | undefined, key: string): Schem
   return found;
 }
 
-/** The schema of what is inside a value: of a key's value, or of the element that has this index. */
+/** The schema of a property, or of the element with this index. */
 export const innerSchema = (node: SchemaNode | undefined, place: string | number): SchemaNode | undefined =>
   typeof place === "number" ? elementSchema(node, place) : propertySchema(node, place);
 

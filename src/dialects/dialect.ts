@@ -1,4 +1,4 @@
-/** What every dialect offers. One file per dialect holds one such object; nothing outside this room knows a model's syntax. */
+/** What every dialect offers: one object in one file each. Nothing outside this room knows a model's syntax. */
 import type { Event, Json, JsonObject, Media, Request, Tool, ToolCall, ToolChoice, ToolResult } from "../core/nouns.ts";
 
 /**
@@ -9,7 +9,7 @@ export type Prompt = PromptPiece[];
 export interface PromptPiece {
   text: string;
   control?: true;
-  /** The thing that `text`, the template's placeholder, stands for. */
+  /** What `text`, the template's placeholder, stands for. */
   media?: Media;
 }
 
@@ -74,11 +74,11 @@ export interface Dialect {
   readonly variants: string[];
   /** Strings at which generation must stop. */
   readonly stops: readonly string[];
-  /** Tokens in which calls and thinking are written: who strips special tokens from the output must leave these. */
+  /** The tokens that calls and thinking are written with. A server that strips special tokens from its output must keep these. */
   readonly preserved: readonly string[];
-  /** The revision that it is spoken in (`inVariant`); absent: the reference. */
+  /** The template revision that `inVariant` has set; absent: the reference. */
   readonly variant?: string;
-  /** What must stop it besides, by variant: words that others may well write. */
+  /** Further stops by variant: strings that models of other variants may write as text. */
   readonly variantStops?: Readonly<Record<string, readonly string[]>>;
   createScanner(options?: ScannerOptions): Scanner;
   /** What a good prompt needs beyond the template's bytes; engines call it before `render`. */
@@ -95,12 +95,12 @@ export interface Dialect {
   grammar?(tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions): Grammar;
 }
 
-/** A call as a part of a message or as the event that ends it, or no more than what is written of it. */
+/** A call to render: a part of a message, a `tool-end` event, or just a name and arguments. */
 export type RenderableCall = Pick<ToolCall, "name" | "arguments"> & Partial<Omit<ToolCall, "type">> & { type?: string };
-/** A result as a message, or no more than what is written of it. */
+/** A result to render: a tool message, or just a name and the output. */
 export type RenderableResult = Pick<ToolResult, "name" | "output"> & Partial<ToolResult>;
 
-/** Turns the model's text into events, whatever the pieces it comes in. `flush` ends it. */
+/** Turns the model's text into events, however it is cut into pieces. `flush` says that no more will come. */
 export interface Scanner {
   feed(text: string): Event[];
   flush(): Event[];
@@ -124,14 +124,14 @@ export interface ScannerOptions {
 }
 
 export interface VariantOptions {
-  /** A revision of the template; unsaid: the reference. */
+  /** A revision of the template. Default: the reference. */
   variant?: string;
 }
 
 export interface RenderOptions extends VariantOptions {
   /** On by default. */
   addGenerationPrompt?: boolean;
-  /** Overrides whether `request.thinking` is a wish to think. */
+  /** Whether the model shall think. Overrides `request.thinking`. */
   thinking?: boolean;
   /** Off by default: most tokenizers add it. */
   bos?: boolean;
@@ -139,26 +139,26 @@ export interface RenderOptions extends VariantOptions {
 }
 
 export interface GrammarOptions {
-  /** Which revision's form the calls have; unsaid: any that is in circulation. */
+  /** The template revision whose form the calls must have. Default: any. */
   variant?: string;
-  /** Off: one call at most. */
+  /** `false`: at most one call. */
   parallelCalls?: boolean;
-  /** Whether the prompt ends inside a thinking block; unsaid: the model may open one. */
+  /** Whether the prompt ends inside a thinking block. Default: it does not, but the model may open one. */
   startInThinking?: boolean;
-  /** An answer without calls is JSON by this schema. */
+  /** The schema that an answer without calls must follow. */
   output?: JsonObject;
 }
 
-/** What holds the model to the format of calls, the declared names and the tools' schemas. */
+/** Constrains the model's output to the format of calls, the declared names and the tools' schemas. */
 export interface Grammar {
-  /** For llama.cpp. Empty: nothing can be held, since nothing in this dialect says where a call begins. */
+  /** For llama.cpp. Empty if nothing can be constrained, because nothing in this dialect says where a call begins. */
   gbnf: string;
-  /** The same for xgrammar, as vLLM and SGLang take it. It is for the whole output, and needs no triggers. */
+  /** The same for xgrammar, as vLLM and SGLang take it. It describes the whole output and needs no triggers. */
   structuralTag?: Json;
-  /** What arms the grammar in `auto`, which begins with it. None: it holds from the first token on. */
+  /** Where the grammar sets in with `auto`: at these strings, with which it begins. None: at the first token. */
   triggers: { type: "word" | "pattern"; value: string }[];
   /** Tokens that the server must not strip from the output. */
   preserved: string[];
-  /** What the grammar could not express, and so allows. */
+  /** What the grammar cannot express, and therefore allows. */
   relaxed: { tool: string; path: string; keyword: string }[];
 }
