@@ -58,7 +58,9 @@ describe("minimax-m3", () => {
           s: { type: "string" },
           n: { type: "integer" },
           list: { type: "array", items: { type: "number" } },
+          people: { type: "array", items: { type: "object", properties: { name: { type: "string" } } } },
           o: { type: "object" },
+          maybe: { type: ["string", "null"] },
         },
       },
     },
@@ -89,6 +91,27 @@ describe("minimax-m3", () => {
       block(invoke(element("list", element("item", "1") + element("b", "2")))),
       ["malformed bad-arguments"],
     ],
+    [
+      "a list whose items have a name of their own",
+      block(invoke(element("list", element("n", "1") + element("n", "2")))),
+      ['call f{"list":[1,2]}'],
+    ],
+    [
+      "but not that of what an item holds: then the item is missing",
+      block(invoke(element("people", element("name", "Ann")))),
+      ["malformed bad-arguments"],
+    ],
+    [
+      "null is null where a string may be null, and a word elsewhere",
+      block(invoke(element("maybe", "null") + element("s", "null"))),
+      ['call f{"maybe":null,"s":"null"}'],
+    ],
+    [
+      "what only begins like null is a string, and so is nothing",
+      block(invoke(element("maybe", "nullify")), invoke(element("maybe", "")), invoke(element("maybe", "nu"))),
+      ['call f{"maybe":"nullify"}', 'call f{"maybe":""}', 'call f{"maybe":"nu"}'],
+    ],
+    ["half a null is not said", `${mark}<tool_call>\n${mark}<invoke name="f">${mark}<maybe>nul`, ["cut f{}"]],
   ])("%s", (_, input, expected) => {
     expect(read(input)).toEqual(expected);
   });

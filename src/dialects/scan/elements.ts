@@ -3,8 +3,8 @@
  *
  *     ]<]minimax[>[<tags>]<]minimax[>[<item>a]<]minimax[>[</item>]<]minimax[>[</tags>
  *
- * Objects and lists are passed on while they arrive. A value that the schema allows to be a string is one, whatever it contains. Without a
- * schema, a value that begins with a tag is an object or a list, and any other a string.
+ * Objects and lists are passed on while they arrive. A value that the schema allows to be a string is one, whatever it contains, except the
+ * word `null` where null is allowed too. Without a schema, a value that begins with a tag is an object or a list, and any other a string.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
 import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
@@ -17,8 +17,9 @@ import { readJson } from "./values.ts";
 export interface Element {
   readonly key: string;
   readonly schema: SchemaNode | undefined;
-  /** `unknown`: nothing of the value has come yet; `other`: no string, written once it is complete. */
-  kind: "unknown" | "object" | "list" | "string" | "other";
+  /** `unknown`: nothing of the value has come yet; `nullable`: a string, unless it is `null`; `other`: no string, written once it is complete. */
+  kind: "unknown" | "object" | "list" | "string" | "nullable" | "other";
+  /** What has been read but not yet written; for a list, the tag of its items. */
   text: string;
   /** The number of calls opened inside it: the model is quoting the format, and their closers are content. */
   quoted: number;
@@ -75,17 +76,21 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (top.kind === "unknown") {
       top.kind = isList(top, s.word) ? "list" : "object";
       s.json.open(top.kind === "list");
+      top.text = s.word;
     }
     if (s.elements.length >= s.maxDepth) return tooDeep;
     const key = s.word;
     const inList = top.kind === "list";
-    if (inList && key !== item) return broken(s, "bad-arguments", "an element of a list was expected");
     const schema = innerSchema(top.schema, inList ? s.json.count : key);
+    if (inList && (key !== top.text || (key !== item && innerSchema(schema, key))))
+      return broken(s, "bad-arguments", "an element of a list was expected");
     if (!inList) s.json.key(key, `"${escapeJson(key)}":`);
     s.elements.push({ key, schema, kind: "unknown", text: "", quoted: 0 });
-    if (!schemaTypes(schema).includes("string")) return valueStart;
-    s.elements.at(-1)!.kind = "string";
-    s.json.string();
+    const types = schemaTypes(schema);
+    if (!types.includes("string")) return valueStart;
+    const nullable = types.includes("null");
+    s.elements.at(-1)!.kind = nullable ? "nullable" : "string";
+    if (!nullable) s.json.string();
     return value;
   };
 
@@ -142,8 +147,15 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
 
   const say = (s: Scan, top: Element, text: string): void => {
     if (text === "") return;
-    if (top.kind === "string") s.json.run(escapeJson(text));
-    else top.text += text;
+    if (top.kind === "string") {
+      s.json.run(escapeJson(text));
+      return;
+    }
+    top.text += text;
+    if (top.kind !== "nullable" || "null".startsWith(top.text)) return;
+    top.kind = "string";
+    s.json.string();
+    s.json.run(escapeJson(top.text));
   };
 
   const closing: Step = (s) => {
@@ -154,7 +166,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     const isCall = end === ">" && s.word === call;
     if (isCall && !top?.quoted) return endCall(s);
     const fits = end === ">" && s.word === top?.key;
-    if (!top || (!fits && top.kind !== "string" && top.kind !== "other"))
+    if (!top || (!fits && !["string", "nullable", "other"].includes(top.kind)))
       return broken(s, "bad-arguments", "a tag closes what is not open");
     if (!fits) {
       if (isCall) top.quoted--;
@@ -184,6 +196,7 @@ function endElement(s: Scan, { kind, schema, text }: Element): void {
   if (kind === "object" || kind === "list") json.shut();
   else if (kind === "string") json.done();
   else if (kind === "unknown") endEmpty(s, schemaTypes(schema));
+  else if (kind === "nullable" && text !== "null") writeString(s, text);
   else {
     const scalar = jsonScalar(text.trim());
     if (scalar !== undefined) json.scalar(scalar);
