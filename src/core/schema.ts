@@ -71,8 +71,11 @@ export function schemaTypes(node: SchemaNode | undefined): readonly JsonType[] {
   return types;
 }
 
-/** Gemini's schemas have types in capitals. */
-const typeNamed = (type: string): JsonType => type.toLowerCase() as JsonType;
+/**
+ * Gemini's schemas have types in capitals, and others have the names of Python or of a database. Only the names of strings matter, and Qwen's
+ * own parser knows the same: `02134` must not become a number where a tool says `str`.
+ */
+const typeNamed = (type: string): JsonType => (/^(str|text|(var)?char)$/i.test(type) ? "string" : (type.toLowerCase() as JsonType));
 
 function literals(schema: JsonObject): readonly Json[] {
   if (schema.const !== undefined) return [schema.const];

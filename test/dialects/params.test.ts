@@ -259,7 +259,7 @@ test("a name or a key in quotes may hold what would end it", () => {
     expect(argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }])), {})).toEqual([args]);
 });
 
-describe("a schema that names no type says what it is in other words", () => {
+describe("a schema that names no type of JSON says what it is in other words", () => {
   test.each<[JsonObject, string, Json]>([
     [{ enum: [1, 2] }, "2", 2],
     [{ const: 5 }, "5", 5],
@@ -272,6 +272,9 @@ describe("a schema that names no type says what it is in other words", () => {
     [{ items: { type: "integer" } }, "[1]", [1]],
     [{ anyOf: [{ const: 1 }, { const: 2 }] }, "1", 1],
     [{ description: "any" }, "1", "1"],
+    [{ type: "str" }, "02134", "02134"],
+    [{ type: ["VARCHAR", "null"] }, "1", "1"],
+    [{ type: "int" }, "1", 1],
   ])("%j reads %s as %j", (schema, text, value) => {
     const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: schema } } }] };
     for (const [dialect, input] of [
