@@ -20,23 +20,23 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_200,
+    limit: 21_220,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_800, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_550, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 49_690, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 84_240, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 103_350, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_810, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_570, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 49_710, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 84_330, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 103_460, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 29_610,
+    limit: 29_630,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 62_300, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 62_330, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.
