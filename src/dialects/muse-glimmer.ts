@@ -30,11 +30,18 @@ const BLOCK = "<atem:function_calls>";
 
 // ---- Scanning
 
-/** The prompt says `f.*` of a tool `f`, so models write `f.f`. */
+const PARAMETER = "<atem:parameter ";
+
+/**
+ * The prompt says `f.*` of a tool `f`, so models write `f.f`. They also put the end of a header into the name, or in the place of its end,
+ * which is then where the first parameter begins.
+ */
 const INVOKE: Head = {
   ...ATTRIBUTES,
+  ends: new Marks([...ATTRIBUTES.ends.list, PARAMETER]),
+  next: [...ATTRIBUTES.next, PARAMETER],
   read(text, s) {
-    const { name = "" } = ATTRIBUTES.read(text);
+    const { name = "" } = ATTRIBUTES.read(text.replaceAll(MESSAGE, "").replace(/="[^"]*$/, (open) => `${open.replace(/[\s>]+$/, "")}"`));
     const [first = "", ...rest] = name.split(".");
     return { name: rest.join(".") === first && !s?.declares(name) && s?.declares(first) ? first : name };
   },
@@ -45,7 +52,7 @@ const calls = tagCalls({
   close: ["</atem:function_calls>"],
   calls: [{ open: "<atem:invoke ", head: INVOKE }],
   callClose: "</atem:invoke>",
-  params: [{ open: "<atem:parameter ", head: ATTRIBUTES, close: "</atem:parameter>" }],
+  params: [{ open: PARAMETER, head: ATTRIBUTES, close: "</atem:parameter>" }],
   stops: [END, ...STOPS],
   opaque: true,
   bareNames: "never",
@@ -108,9 +115,29 @@ const cutHeader: Step = (s) => {
 function route(s: Scan, to: string): Step {
   if (s.thinking) s.closeThinking(false);
   if (to === "self") return think;
-  if (to !== USER) return body;
+  return to === USER ? answer : body;
+}
+
+const answer: Step = (s) => {
+  if (s.thinking) return control;
   s.control();
-  return speak;
+  return s.tools.length > 0 ? answerOrCall : speak;
+};
+
+/** Models forget whom they call. What begins with the call of a declared tool is no answer. */
+const answerOrCall: Step = (s) => {
+  const mark = s.match(callsOf(s.tools));
+  if (mark === undefined) return undefined;
+  if (mark === "") return speak;
+  s.pos += BLOCK.length;
+  return calls.block;
+};
+
+const known = new WeakMap<readonly Tool[], Marks>();
+function callsOf(tools: readonly Tool[]): Marks {
+  const marks = known.get(tools) ?? new Marks(tools.map(({ name }) => `${BLOCK}\n<atem:invoke name="${name}"`));
+  known.set(tools, marks);
+  return marks;
 }
 
 const OPENER = new Marks([BLOCK]);
@@ -128,7 +155,7 @@ const createScanner = scannerOf({
   thinking: { open: { "to=self<|message|>": think }, close: [END], stray: "control" },
   stops: STOPS,
   control: [...TOKENS, ...OTHERS],
-  headers: { [START]: header, [RECIPIENT]: recipient },
+  headers: { [START]: header, [RECIPIENT]: recipient, [MESSAGE]: answer },
   inLine: { [START]: header },
   callsInThinking: "promote",
   start,

@@ -1,4 +1,4 @@
-// What Muse Glimmer's headers decide: the recipient says what a message is, whatever stands in it.
+// What Muse Glimmer's headers decide: the recipient says what a message is, unless it is a call from its first character on.
 import { expect, test } from "vitest";
 import { museGlimmer } from "../../src/dialects/muse-glimmer.ts";
 import { endsOf, scanPieces, textOf, thinkingOf, units } from "./scanning.ts";
@@ -41,6 +41,29 @@ test("a recipient in prose is prose", () => {
 
 test("markup that no header sends to a tool is text", () => {
   expect(read(block("get_weather", PARIS))).toMatchObject({ text: block("get_weather", PARIS), calls: [] });
+});
+
+test("a call that is sent to nobody, or to the user, is a call if its tool is declared and nothing stands before it", () => {
+  for (const header of ["<|message|>", " to=user<|message|>", " to=self<|message|>Hm.<|eom|><|start|>assistant<|message|>"]) {
+    expect(read(`${header}${block("get_weather", PARIS)}<|eom|>`)).toMatchObject({ text: "", calls: [{ args: { city: "Paris" } }] });
+    for (const text of [block("get_time"), `Write ${block("get_weather")}`, "<atem:function_calls>\n<atem:invoke na"])
+      expect(read(header + text)).toMatchObject({ text, calls: [] });
+    expect(read(header + block("get_weather"), { tools: [] }).calls).toEqual([]);
+  }
+});
+
+test("the end of a header in a name, or in the place of its end, is no part of the name", () => {
+  const told = (name: string) => read(` to=get_weather<|message|>${block("x", PARIS).replace('x">', name)}<|eot|>`);
+  for (const name of [
+    'get_weather<|message|>">',
+    'get_<|message|>weather">',
+    "get_weather<|message|>",
+    "get_weather<|message|>>",
+    "get_weather",
+  ])
+    expect(told(name), name).toMatchObject({ calls: [{ name: "get_weather", args: { city: "Paris" } }], malformed: [] });
+  const quoted = '<atem:parameter name="city">a <|message|> b</atem:parameter>\n';
+  expect(read(` to=get_weather<|message|>${block("get_weather", quoted)}`).calls).toMatchObject([{ args: { city: "a <|message|> b" } }]);
 });
 
 test("what goes to a tool and is no call is malformed, and takes no neighbour with it", () => {
