@@ -237,7 +237,7 @@ export const FAMILIES: readonly Family[] = [
     id: "laguna",
     variant: "laguna-s-2.1",
     models: /laguna-?s(?![a-z])/,
-    templates: [["<available_tools>", "<arg_key>", "preserve_thinking"]],
+    templates: [["<available_tools>", "<arg_key>", "!</arg_key>\\n"]],
   },
   {
     name: "Laguna XS.2",

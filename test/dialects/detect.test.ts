@@ -663,6 +663,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ],
   ["glm", "{{ '<tool_call>' ~ name ~ '<arg_key>' ~ k ~ '</arg_key>' }}"],
   ["laguna laguna-s-2.1", "<available_tools>{%- if enable_thinking or preserve_thinking -%}{{ '<arg_key>' ~ k }} made by Poolside"],
+  ["laguna laguna-s-2.1", "<available_tools>{%- if enable_thinking -%}{{ '<arg_key>' ~ k ~ '</arg_key>' }} made by Poolside"],
   ["laguna laguna-xs.2", "made by Poolside <available_tools>{{ '<arg_key>' ~ k ~ '</arg_key>\\n' }}"],
   ["laguna laguna-xs-2.1", "<available_tools>{{ '<arg_key>' ~ k ~ '</arg_key>\\n' }}"],
   [
