@@ -9,7 +9,7 @@ import { ARGUMENTS, type CallFormat, grammarOf, schemaGrammar } from "../../src/
 import { literal, Rules, until } from "../../src/dialects/grammar/gbnf.ts";
 import { pythonValues, xmlValues } from "../../src/dialects/grammar/values.ts";
 import { plainText } from "../../src/dialects/prompt.ts";
-import { listDialects } from "../../src/dialects/registry.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
 import { describeShared, shared } from "../shared.ts";
 import { tagMatcher } from "../structural-tag.ts";
@@ -291,6 +291,27 @@ describe("XML parameters of the dialects", () => {
       [true, "null"],
     ] as const)
       expect(takes(call(["c", string, text]))).toBe(false);
+  });
+
+  const tagged = ["deepseek-v3.2", "glm", "hy3", "kimi-k3", "laguna", "minicpm5", "minimax-m2", "minimax-m3", "qwen3-coder", "seed-oss"];
+  test.each(tagged)("%s: parameters come in the order that the model likes, those that must each once", (id) => {
+    const integers = (keys: string) => Object.fromEntries([...keys].map((key) => [key, { type: "integer" }]));
+    const allows = (keys: string, required: string, written: string): boolean => {
+      const tool = { name: "f", parameters: { type: "object", properties: integers(keys), required: [...required] } };
+      const call = { name: "f", arguments: Object.fromEntries([...written].map((key) => [key, 1])) };
+      return speaks(id, tool)(plainText(getDialect(id).renderToolCalls([call])));
+    };
+    for (const written of ["ab", "abcd", "dcba", "cbad", "bdac", "dba"]) expect(allows("abcd", "ab", written), written).toBe(true);
+    for (const written of ["", "a", "dcb", "abx"]) expect(allows("abcd", "ab", written), written).toBe(false);
+    for (const written of ["", "a", "dc", "bda"]) expect(allows("abcd", "", written), written).toBe(true);
+    // Their orders would be too many.
+    for (const [written, is] of [
+      ["abcde", true],
+      ["fabcdeg", true],
+      ["abgcfde", true],
+      ["bacde", false],
+    ] as const)
+      expect(allows("abcdefg", "abcde", written), written).toBe(is);
   });
 
   test("deepseek-v3.2: keys that are not declared", () => {

@@ -10,6 +10,8 @@ const MAX_DEPTH = 32;
 const MAX_RULES = 4000;
 /** Longer counts cost llama.cpp a rule for each. */
 const MAX_COUNT = 256;
+/** So many keys that must be there come in any order; more, in that of the schema. */
+const MAX_FREE = 4;
 
 /** Keywords that no rule here can keep, by how they begin. */
 const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
@@ -257,7 +259,8 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const place = inside(at, patterns.length > 0 ? "patternProperties" : "additionalProperties", "other");
     if (others !== undefined && unpaired) at.report(at.path, "additionalProperties");
     const other = others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
-    return rules.rule(at.hint, row(open, inTurn(pairs, other, at.syntax.object, at.hint), close) || '""');
+    const arranged = at.syntax.object.comma === "" ? inAnyOrder : inTurn;
+    return rules.rule(at.hint, row(open, arranged(pairs, other, at.syntax.object, at.hint), close) || '""');
   };
 
   /** Where a string may stand, hardly anything else can be told from one, although a schema may allow it. */
@@ -306,6 +309,22 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       more = rules.rule(`${hint}-more`, row(optional(row(comma, pair)), more));
     }
     return first;
+  };
+
+  /** Where each has tags of its own, models write them in the order they like. Every set of required ones that are still to come is a rule. */
+  const inAnyOrder = (pairs: readonly Pair[], other: string, { nothing }: ObjectSyntax, hint: string): string => {
+    const named = pairs.map(({ body, required }) => ({ pair: rules.rule(`${hint}-pair`, body), required }));
+    const must = named.flatMap(({ pair, required }) => (required ? pair : []));
+    const may = named.flatMap(({ pair, required }) => (required ? [] : pair));
+    const any = [...may, ...(other ? [other] : [])].join(" | ");
+    const free = any && rules.rule(`${hint}-free`, `(${any})${other ? "*" : `{0,${may.length}}`}`);
+    if (must.length === 0 && nothing !== undefined) return any ? `((${any}) ${free} | ${nothing})` : nothing;
+    if (must.length > MAX_FREE) return row(...must.flatMap((pair) => [free, pair]), free);
+    const rest = (left: readonly string[]): string => {
+      const ways = left.map((pair, i) => row(pair, rest(left.toSpliced(i, 1))));
+      return ways.length > 1 ? rules.rule(`${hint}-rest`, row(free, `(${ways.join(" | ")})`)) : row(free, ...ways);
+    };
+    return rest(must);
   };
 
   return (root: JsonObject, hint: string, report: Report, closed = false): string =>
