@@ -83,6 +83,21 @@ test("calls of declared tools without any mark are read one behind the other", (
   expect(lines(gemma4, "call:g{}\ncall:h{}", { tools: all })).toEqual(["call g{}", "text \ncall:h{}"]);
 });
 
+describe("a block may hold several calls", () => {
+  test.each<[string, string[]]>([
+    ["call:f{}call:g-h{a:1}", ["call f{}", 'call g-h{"a":1}', "control <tool_call|>"]],
+    ["call:f{}\n call:f{}", ["call f{}", "call f{}", "control <tool_call|>"]],
+  ])("%j", (block, events) => {
+    expect(lines(gemma4, `<|tool_call>${block}<tool_call|>`)).toEqual(events);
+    const ends = events.map((line) => line.replace("<tool_call|>", "<end_function_call>"));
+    expect(lines(functiongemma, `<start_function_call>${block}<end_function_call>`)).toEqual(ends);
+  });
+
+  test.each(["call: me", "calling", "call:{}", "call:g"])("and %j behind a call is text", (text) =>
+    expect(lines(gemma4, `<|tool_call>call:f{}${text}`)).toEqual(["call f{}", `text ${text}`]),
+  );
+});
+
 describe("types by schema, not by guess", () => {
   test.each<[JsonObject, string, unknown]>([
     [{ type: "array", prefixItems: [{ type: "string" }, { type: "integer" }] }, "[02134,7]", ["02134", 7]],

@@ -8,7 +8,7 @@ import type { Syntax } from "../../core/reader.ts";
 import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, readArguments, releaseBlanks, tooLong } from "./steps.ts";
+import { broken, closingThen, cut, nameTooLong, readArguments, releaseBlanks, speak, tooLong } from "./steps.ts";
 
 export interface GemmaCalls {
   /** The quote on both sides of a string. */
@@ -74,6 +74,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
   const head = new Marks([HEAD, ...ends]);
+  const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
   const bareNameEnd = new Marks([..."{<( \t\r\n"]);
 
@@ -94,22 +95,34 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (mark === "") return cut;
     const name = resolveName(s, s.word.trim());
     if (name === "") return broken(s, "no-name", "the name is empty");
-    if (mark === "{") return begin(s, name, closing);
+    if (mark === "{") return begin(s, name, inBlock);
     // Python's spelling of a call: only the name of a declared tool makes it one.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
-    return begin(s, name, closing, keywords, 41, 61);
+    return begin(s, name, inBlock, keywords, 41, 61);
   };
 
   const readBareName =
-    (behind: Step): Step =>
+    (behind: Step, isCall: (s: Scan, name: string) => boolean): Step =>
     (s) => {
       const mark = s.readWord(bareNameEnd);
       if (mark === undefined) return undefined;
       const name = resolveName(s, s.word);
-      if (mark !== "{" || !s.declares(name)) return releaseBlanks;
+      if (mark !== "{" || !isCall(s, name)) return releaseBlanks;
       s.bound(tooLong);
       return begin(s, name, behind);
     };
+
+  /** Behind a call whose block is still open: some models put the next one into it. */
+  const another: Step = (s) => {
+    const mark = s.match(headOnly);
+    if (mark === undefined) return undefined;
+    if (mark === "") return releaseBlanks;
+    s.pos += HEAD.length;
+    s.word = "";
+    return readNext;
+  };
+  const inBlock = closingThen(speak, another);
+  const readNext = readBareName(inBlock, (_, name) => name !== "");
 
   const begin = (s: Scan, name: string, behind: Step, form = syntax, close: 125 | 41 = 125, pair: 58 | 61 = 58): Step => {
     s.pos++;
@@ -126,7 +139,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
       return readHead;
     },
     bare: (behind) => {
-      const read = readBareName(behind);
+      const read = readBareName(behind, (s, name) => s.declares(name));
       return (s) => {
         s.bound(releaseBlanks);
         s.word = "";
