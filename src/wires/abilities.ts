@@ -18,6 +18,8 @@ export interface Abilities {
   readonly textArguments?: boolean;
   /** A call of the history that was cut. */
   readonly cutCalls?: boolean;
+  /** Calls without results and results without calls are refused, whoever sends them; of other wires' clients nobody is sent any. */
+  readonly pairs?: boolean;
   /** Results that are no text; that are errors; that have media. */
   readonly result?: (result: ToolResult) => boolean;
   readonly errors?: (result: ToolResult) => boolean;

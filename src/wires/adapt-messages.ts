@@ -120,7 +120,9 @@ class Messages {
   readonly #profile: WireProfile;
   readonly #warnings: Warnings;
   readonly #answered = new Set<string>();
-  /** Media that moves behind the results of the round. */
+  /** The calls of the round that have no result yet: their names, by their ids. */
+  readonly #open = new Map<string, string>();
+  /** What moves behind the results of the round: their media, and results that answer no call of it. */
   #waiting: (Text | Media)[] = [];
 
   constructor(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings) {
@@ -131,11 +133,36 @@ class Messages {
     const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
     given.forEach((message, i) => {
       const isLate = first < 0 ? !able.systemAnywhere : i > first;
-      if (message.role === "tool") this.out.push(this.#returned(message));
-      else if (message.role === "assistant") this.#say(message);
-      else this.#tell(message, isLate);
+      if (message.role === "tool") this.#answer(message);
+      else {
+        this.#settle();
+        if (message.role === "assistant") this.#say(message);
+        else this.#tell(message, isLate);
+      }
     });
+    this.#settle();
     this.#release();
+  }
+
+  /** A result without its call: clients that trim what was said leave such. */
+  #answer({ media = [], ...given }: ToolResult): void {
+    if (this.#open.delete(given.id) || !this.#able.pairs) {
+      this.out.push(this.#returned({ ...given, media }));
+      return;
+    }
+    const { id, name, output, isError } = this.#returned(given);
+    const text = `[result of ${name || "a tool"}, call ${id}]\n${isError ? errorText(output) : outputText(output)}`;
+    this.#waiting.push({ type: "text", text }, ...media.map((part) => this.#labelled(part, "user")));
+    this.#warnings.converted("a result without its call", "a labelled user text");
+  }
+
+  /** A call without a result: clients that were stopped leave such. */
+  #settle(): void {
+    for (const [id, name] of this.#open) {
+      this.#warnings.converted("a call without a result", "a failed one");
+      this.out.push(this.#returned({ role: "tool", id, name, output: "No result was given.", isError: true }));
+    }
+    this.#open.clear();
   }
 
   #release(): void {
@@ -203,6 +230,7 @@ class Messages {
     if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
     if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
     this.out.push({ ...message, content });
+    if (able.pairs) for (const part of content) if (part.type === "tool-call") this.#open.set(part.id, part.name);
   }
 
   /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */

@@ -21,9 +21,10 @@ export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}
   const { request, tools, warnings } = out;
   const isOwn = given.from === able.wire;
   const rounds = isOwn ? given.messages : inRounds(given.messages);
-  const messages = isOwn ? rounds : withResultsFirst(rounds);
+  const pairs = !isOwn || able.pairs === true;
+  const messages = pairs ? withResultsFirst(rounds) : rounds;
   if (messages !== rounds) warnings.converted("what was said between the results of a round", "messages behind them");
-  request.messages = adaptMessages(messages, able, profile, warnings);
+  request.messages = adaptMessages(messages, { ...able, pairs }, profile, warnings);
   const last = request.messages.at(-1);
   if (!isOwn && last?.role === "assistant" && able.wantsUser?.test(given.model) && !hasCalls({ messages: [last] })) {
     request.messages.push({ role: "user", content: [{ type: "text", text: "Continue." }] });

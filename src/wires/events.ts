@@ -156,8 +156,8 @@ function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [Finis
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];
+  if (calls.truncated > 0 && reason !== "error") return ["length"]; // or a client would run the call that was cut with the others
   if (calls.complete > 0) return ["tool-calls"];
-  if (calls.truncated > 0 && reason !== "error") return ["length"];
   if (calls.malformed > 0) return ["error", { code: "malformed-call", message: "the model wrote a tool call that cannot be read" }];
   if (reason === "error") return ["error", { code: "upstream", message: "the server ended the answer with an error" }];
   return [reason === "tool-calls" || reason === undefined ? "stop" : reason];

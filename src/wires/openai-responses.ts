@@ -10,7 +10,7 @@ import { counted } from "./encoded.ts";
 import { errorOutput, openaiError } from "./errors.ts";
 import { openaiModels, tokenCounts } from "./models.ts";
 import { ResponseReader } from "./openai-responses/answer-in.ts";
-import { ResponseAnswer } from "./openai-responses/answer-out.ts";
+import { hasReason, ResponseAnswer } from "./openai-responses/answer-out.ts";
 import { WIRE } from "./openai-responses/items.ts";
 import { decodeRequest } from "./openai-responses/request-in.ts";
 import { encodeRequest } from "./openai-responses/request-out.ts";
@@ -26,6 +26,7 @@ export const openaiResponses: Wire = {
   encodeRequest,
   ...decoders(ResponseReader),
   ...encoders(WIRE, ResponseAnswer),
+  hasReason,
   encodeError(error, request, options) {
     if (error.code !== "context-length" || !request?.stream) return errorOutput(error, openaiError(error));
     // A prompt that is too long makes codex shorten it if the stream says so; a status of 400 ends its run.

@@ -8,7 +8,7 @@ import { effortOf } from "./effort.ts";
 import { told } from "./encoded.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
-import { defined, isText, listOf, objectOf, some, spelling } from "./read.ts";
+import { defined, isText, listOf, objectOf, some, spelling, wholeUsage } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { objectSchema, strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -143,13 +143,6 @@ export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerD
   const { outputTokens = 0, thinkingTokens = 0 } = all;
   if (thinkingTokens > outputTokens) all.outputTokens = outputTokens + thinkingTokens; // Vercel's gateway counts it nowhere else
   return all;
-}
-
-/** xAI and Google count thinking in the total alone. */
-export function wholeUsage(usage: Usage, total = 0): Usage {
-  const { inputTokens, outputTokens } = usage;
-  if (inputTokens !== undefined && outputTokens !== undefined) usage.outputTokens = Math.max(outputTokens, total - inputTokens);
-  return usage;
 }
 
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {

@@ -1,6 +1,6 @@
 /** Small readers of JSON. An answer is read as far as it goes: whatever has another type than it should is not there. */
 import { isObject, setOwn } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/nouns.ts";
+import type { Json, JsonObject, Usage } from "../core/nouns.ts";
 import type { FieldNames } from "./fields.ts";
 import type { Draft } from "./wire.ts";
 
@@ -116,4 +116,13 @@ export function grow(target: Draft, piece: Draft): Draft {
     else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
   }
   return target;
+}
+
+/** xAI and Google count thinking in the total alone, and some servers leave out a count that the total tells. */
+export function wholeUsage(usage: Usage, total = 0): Usage {
+  const { inputTokens, outputTokens } = usage;
+  const rest = total - (inputTokens ?? outputTokens ?? total);
+  if (inputTokens === undefined && rest > 0) usage.inputTokens = rest;
+  else if (rest > (outputTokens ?? 0)) usage.outputTokens = rest;
+  return usage;
 }

@@ -156,3 +156,25 @@ test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "SOMETHING_NE
     expect([status, JSON.parse(body)]).toMatchObject([200, answer]);
   },
 );
+
+test.each(["failed", "cancelled", "incomplete"])("a Responses answer that is %s has all that was said and counted", async (status) => {
+  const message = {
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    status: "incomplete",
+    content: [{ type: "output_text", text: "Half" }],
+  };
+  const call = { type: "function_call", id: "fc_1", call_id: "c", name: "f", arguments: "{}", status: "completed" };
+  const error = status === "failed" ? { code: "server_error", message: "boom" } : null;
+  const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
+  const answer = { id: "resp_1", object: "response", model: "m", status, error, output: [call, message], usage };
+  const upstream = await startServer(answering(JSON.stringify(answer), json));
+  const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-responses") } });
+  const own = await askSmallest(url, "openai-responses");
+  const told = status === "cancelled" ? { status: "failed" } : { status };
+  expect([own.status, JSON.parse(own.body)]).toMatchObject([200, { output: [call, message], usage, ...told, ...(error ? { error } : {}) }]);
+  const other = await askSmallest(url, "openai-chat");
+  if (status !== "incomplete") expect([other.status >= 400, JSON.parse(other.body)]).toMatchObject([true, { error: {} }]);
+  else expect(JSON.parse(other.body)).toMatchObject({ choices: [{ message: { content: "Half" } }], usage: { total_tokens: 12 } });
+});

@@ -1056,6 +1056,13 @@ test("nothing stands behind a call that was cut: the SDK's eager runner takes a 
     { type: "finish", reason: "length" },
   ];
   expect(eventsIn(encodeStream(cut)).filter(({ type }) => type === "content_block_start")).toHaveLength(1);
+  for (const [last] of [cut.slice(1, 2), []].map((json) => [
+    encodeStream([cut[0]!, ...json, cut[2]!, { type: "text", text: "x" }, cut[3]!]),
+  ])) {
+    const types = eventsIn(last!).map(({ type }) => type);
+    expect(types.filter((type) => type === "content_block_start")).toHaveLength(1);
+    expect(types.at(-1)).toBe("error");
+  }
 });
 
 describe("thinking and state that must come back", () => {

@@ -7,6 +7,7 @@ import { openCapsule } from "../../src/wires/capsule.ts";
 import { gemini } from "../../src/wires/gemini.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { printBody } from "../../src/wires/raw.ts";
+import { listWires } from "../../src/wires/registry.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { describeShared } from "../shared.ts";
 import { captures, complaintOf } from "./helpers.ts";
@@ -910,6 +911,52 @@ const oneExtension = ({ extensions = [], ...response }: Response) => {
   };
 };
 
+describe("counts that are missing", () => {
+  const counted = (usageMetadata: object) => ({
+    candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+    usageMetadata,
+  });
+  test.each<[string, object, object | undefined]>([
+    ["only the prompt", { promptTokenCount: 10 }, { inputTokens: 10 }],
+    ["the prompt is all", { promptTokenCount: 10, totalTokenCount: 10 }, { inputTokens: 10 }],
+    ["the answer follows from the total", { promptTokenCount: 10, totalTokenCount: 15 }, { inputTokens: 10, outputTokens: 5 }],
+    ["the prompt follows from the total", { candidatesTokenCount: 5, totalTokenCount: 15 }, { inputTokens: 10, outputTokens: 5 }],
+    [
+      "no thoughts, though the total has them",
+      { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 35 },
+      { inputTokens: 10, outputTokens: 25 },
+    ],
+    [
+      "nothing but thoughts",
+      { promptTokenCount: 10, thoughtsTokenCount: 7, totalTokenCount: 17 },
+      { inputTokens: 10, outputTokens: 7, thinkingTokens: 7 },
+    ],
+    [
+      "what a server's tools have read",
+      { promptTokenCount: 10, toolUsePromptTokenCount: 4, totalTokenCount: 19 },
+      { inputTokens: 14, outputTokens: 5 },
+    ],
+    ["only the total", { totalTokenCount: 15 }, undefined],
+  ])("%s", (_, usageMetadata, usage) => {
+    const response = gemini.decodeResponse(counted(usageMetadata));
+    expect(response.usage).toEqual(usage);
+    const body = gemini.encodeResponse(response, request()) as { usageMetadata: object };
+    expect(body.usageMetadata).toMatchObject(usageMetadata); // its own clients hear what the server said
+    const { usage: told } = openaiChat.encodeResponse(response, request()) as { usage?: JsonObject };
+    if (usage)
+      expect(told?.total_tokens).toBe(Object.entries(usage).reduce((all, [key, n]) => all + (key === "thinkingTokens" ? 0 : n), 0));
+  });
+  test("what early chunks count is counted anew by later ones", () => {
+    const chunks = [
+      { promptTokenCount: 10, totalTokenCount: 10 },
+      { promptTokenCount: 10, candidatesTokenCount: 2 },
+      { candidatesTokenCount: 5 },
+    ];
+    const stream = chunks.map((usage) => `data: ${JSON.stringify({ ...counted(usage), candidates: [] })}\n\n`).join("");
+    expect(collect(read(stream)).usage).toEqual({ inputTokens: 10, outputTokens: 5 });
+  });
+});
+
 describe("arguments that come in pieces (Vertex AI)", () => {
   type Piece = { name?: string; id?: string; partialArgs?: object[]; willContinue?: boolean; args?: object };
   const eventsOf = (calls: Piece[], finishReason: string | undefined = "STOP") => {
@@ -1038,6 +1085,40 @@ describe("arguments that come in pieces (Vertex AI)", () => {
   ])("a call that was to go on is cut when %s", (_, calls, finishReason) => {
     const end = eventsOf(calls, finishReason).find((event) => event.type === "tool-end");
     expect(end).toMatchObject({ name: "f", truncated: true });
+  });
+
+  const ended = (calls: Piece[]) => {
+    const events = eventsOf(calls);
+    const ends = events.flatMap((event) =>
+      event.type === "tool-end" ? [[event.id, event.name, event.arguments, event.truncated === true]] : [],
+    );
+    return { ends, events };
+  };
+  test.each<[string, Piece, [string, string, object, boolean]]>([
+    ["a whole call of the same name", { name: "f", args: { b: 1 } }, ["call_1", "f", { b: 1 }, false]],
+    ["another id", { id: "2", name: "f", partialArgs: [at("$.b", { numberValue: 1 })] }, ["2", "f", { b: 1 }, false]],
+    ["another name", { name: "g", partialArgs: [at("$.b", { numberValue: 1 })] }, ["call_1", "g", { b: 1 }, false]],
+  ])("%s begins another call, and the one before it was cut", (_, next, end) => {
+    const { ends, events } = ended([{ id: "1", ...begin("f") }, pieces(at("$.a", { stringValue: "x" }, true)), next]);
+    expect(ends).toEqual([["1", "f", { a: "x" }, true], end]);
+    expect(events.at(-1)).toMatchObject({ reason: "length" });
+  });
+  test.each<[string, object, Event["type"][]]>([
+    ["text", { text: "Hi" }, ["text"]],
+    ["a thought", { text: "Hm", thought: true }, ["thinking-start", "thinking-delta", "thinking-end"]],
+  ])("%s between the pieces waits for the end of the call", (_, part, types) => {
+    const parts = [{ functionCall: begin("f") }, part, { functionCall: pieces(at("$.a", { stringValue: "x" })) }, { functionCall: {} }];
+    const events = read(
+      [...parts.map((part) => ({ content: { parts: [part] } })), { finishReason: "STOP" }]
+        .map((candidate) => `data: ${JSON.stringify({ candidates: [candidate] })}\n\n`)
+        .join(""),
+    );
+    const said = ["start", "tool-start", "tool-delta", "tool-delta", "tool-end", ...types, "finish"];
+    expect(events.map(({ type }) => type)).toEqual(said);
+    for (const { id, createStreamEncoder } of listWires()) {
+      const encoder = createStreamEncoder({ model: "m", messages: [], stream: id === "ollama" ? "ndjson" : "sse" });
+      expect(validateStream(id, events.map((event) => encoder.encode(event)).join("") + encoder.end())).toEqual([]);
+    }
   });
 
   test("the arguments may come whole after all", () => {

@@ -141,6 +141,8 @@ export const requestFeatures: Record<string, Feature> = {
   "result: an object": loop({ output: { a: [1, null] } }),
   "result: an error": loop({ output: "no such file", isError: true }),
   "result: an image": loop({ media: [png] }),
+  "call: no result": add(assistant(called), words("user", "And?")),
+  "result: no call": add(assistant({ type: "text", text: "Well." }), result({}), words("user", "And?")),
   "call: odd bytes": add(assistant(callOf("call_f", "lookup", '{"n": 12345678901234567890, "x": 1.0}')), result({})),
   "call: unreadable": add(
     assistant({

@@ -332,6 +332,17 @@ describe("what clients are sent", () => {
     expect(text).not.toContain('tool_calls"}'); // no such reason
     expect(collect(decode([text])).content.at(-1)).toMatchObject({ truncated: true });
   });
+  test("a call that was cut before it began takes no index from the next", () => {
+    const text = encode([
+      { type: "tool-start", id: "1", index: 0, name: "f" },
+      { type: "tool-end", id: "1", index: 0, name: "f", arguments: {}, truncated: true },
+      { type: "tool-start", id: "2", index: 1, name: "g" },
+      { type: "tool-end", id: "2", index: 1, name: "g", arguments: {} },
+      { type: "finish", reason: "length" },
+    ]);
+    expect(validateStream("openai-chat", text)).toEqual([]);
+    expect(collect(decode([text])).content).toMatchObject([{ id: "2", name: "g" }]);
+  });
   test.each<[string, Event[], string]>([
     ["a call that cannot be read", decode([fixture("broken-arguments")]), "malformed_call"],
     [

@@ -269,6 +269,7 @@ describe("what chat completions cannot say", () => {
             { type: "text", text: "x" },
           ],
         },
+        { role: "tool", id: "1", name: "f", output: "o" },
       ],
     });
     expect(body.messages[0]).toMatchObject({ content: "x", tool_calls: [{ id: "1" }] });
@@ -385,8 +386,9 @@ describe("profiles", () => {
   });
   test("custom tools as functions", () => {
     const call: Message = { role: "assistant", content: [{ type: "tool-call", id: "1", name: "p", arguments: { input: "x" } }] };
+    const result: Message = { role: "tool", id: "1", name: "p", output: "o" };
     const { body, codes } = encode(
-      { tools: [{ name: "p", kind: "custom", grammar: { syntax: "lark", definition: "start: x" } }], messages: [user, call] },
+      { tools: [{ name: "p", kind: "custom", grammar: { syntax: "lark", definition: "start: x" } }], messages: [user, call, result] },
       { customTools: false },
     );
     expect(body.tools).toMatchObject([
@@ -419,14 +421,14 @@ describe("profiles", () => {
       expect(codes).toEqual(["converted"]);
     });
     test("before the media of results, and before what the user says", () => {
-      const { messages } = sent(result("a", { media: [image] }), told("9 tokens left"), user).body;
-      expect(messages.slice(2)).toMatchObject([
+      const { messages } = sent(result("b"), result("a", { media: [image] }), told("9 tokens left"), user).body;
+      expect(messages.slice(3)).toMatchObject([
         { role: "tool", content: "result a\n\n<system>\n9 tokens left\n</system>" },
         { role: "user", content: [{ text: "[media of the result of f, call a]" }, { type: "image_url" }, { text: "Hi" }] },
       ]);
     });
     test("as one more part, where a result is a list of them", () => {
-      const { messages } = sent(result("a", { output: [{ type: "text", text: "A" }] }), told("9 tokens left")).body;
+      const { messages } = sent(result("b"), result("a", { output: [{ type: "text", text: "A" }] }), told("9 tokens left")).body;
       expect(messages.at(-1)?.content).toEqual([
         { type: "text", text: "A" },
         { type: "text", text: "<system>\n9 tokens left\n</system>" },
@@ -482,7 +484,7 @@ describe("profiles", () => {
       expect(sent[3]?.content).toMatchObject([{ type: "text" }, { type: "image_url" }, { text: "And?" }]);
     });
     test("calls and results stay apart, and so does what has fields of its own", () => {
-      const made: Message = { role: "assistant", content: [call] };
+      const made: Message = { role: "assistant", content: [call, { ...call, id: "d" }] };
       const result = (id: string): Message => ({ role: "tool", id, name: "f", output: "o" });
       const named: Message = { ...user, state: [{ wire: "openai-chat", kind: "name", data: "Ann" }] } as Message;
       const sent = roles([user, named, made, result("c"), result("d")]).map(({ role }) => role);

@@ -921,6 +921,13 @@ describe("whole answers of servers", () => {
   ])("%j", (fields, finish) => {
     expect(wire.decodeResponse({ id: "resp_1", model: "m", output: [message], ...fields }).finish).toEqual(finish);
   });
+  test.each(["failed", "cancelled", "incomplete"])("what was said and counted until it was %s comes along, and goes on", (status) => {
+    const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
+    const response = wire.decodeResponse({ id: "resp_1", model: "m", output: [message], status, usage });
+    expect(response).toMatchObject({ content: [{ type: "text", text: "Hi" }], usage: { inputTokens: 5, outputTokens: 7 } });
+    const { content } = message;
+    expect(wire.encodeResponse(response, request)).toMatchObject({ output: [{ id: "msg_1", status: "incomplete", content }], usage });
+  });
   test("nonsense is an error, not an exception", () => {
     for (const body of [null, "x", 5, [], {}]) expect(wire.decodeResponse(body).content).toEqual([]);
     expect(wire.decodeResponse("x").finish).toMatchObject({ reason: "error" });

@@ -58,9 +58,11 @@ describe("a request that a target cannot take", () => {
     const media = [{ type: "media", mediaType: "image/png", data: "AA" } as const];
     const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
     const user: Message = { role: "user", content: [] };
-    const calls: Message = { role: "assistant", content: [...media, { type: "tool-call", id: "1", name: "f", arguments: {} }] };
+    const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
+    const calls: Message = { role: "assistant", content: [...media, call("1"), call("2")] };
+    const last: Message = { role: "assistant", content: [call("3")] };
     const { request, warnings } = adapted(
-      [calls, { ...result("1"), media } as Message, result("2"), user, { ...result("3"), media } as Message],
+      [calls, { ...result("1"), media } as Message, result("2"), user, last, { ...result("3"), media } as Message],
       { media: (_: unknown, role: string) => role === "user" },
     );
     expect(request.messages).toEqual([
@@ -77,6 +79,7 @@ describe("a request that a target cannot take", () => {
         ],
       },
       user,
+      last,
       result("3"),
       { role: "user", content: [{ type: "text", text: expect.stringContaining("call 3") }, ...media] },
     ]);

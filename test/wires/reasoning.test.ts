@@ -1,8 +1,9 @@
 // Servers that speak chat completions call thinking by several names, and OpenRouter seals it: each gets back what it said, whatever its client speaks.
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { Event, Json, JsonObject, Opaque, Request, Response, WireId } from "../../src/core/nouns.ts";
+import type { Event, Json, JsonObject, Message, Opaque, Request, Response, WireId } from "../../src/core/nouns.ts";
 import { KNOWN } from "../../src/engines/known.ts";
+import { callIds } from "../../src/wires/calls.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire } from "../../src/wires/registry.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
@@ -54,7 +55,8 @@ function back(client: WireId, answer: Response, profile?: WireProfile): JsonObje
   expect(warnings).toEqual([]);
   const next = { model: "m", ...echoes[client](JSON.parse(printBody(body)) as never) };
   const request = wire.decodeRequest({ path: PATHS[client] ?? "", query: {}, headers: {}, body: JSON.stringify(next) });
-  const sent = chat.encodeRequest(request, profile);
+  const results = callIds(request.messages).map((id): Message => ({ role: "tool", id, name: "f", output: "ok" }));
+  const sent = chat.encodeRequest({ ...request, messages: [...request.messages, ...results] }, profile);
   expect(sent.context.warnings).toEqual([]);
   return (sent.body as { messages: JsonObject[] }).messages[1]!;
 }

@@ -3,7 +3,7 @@
  * of them: one block at a time, input only in deltas, `message_delta` and `message_stop` always.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, type ToolStart } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
@@ -32,6 +32,9 @@ const fieldsOf = (state: readonly Opaque[] = []): Draft =>
     state.filter(({ kind }) => kind !== BLOCK && kind !== "citations" && kind !== "signature"),
   );
 
+/** The events that begin a block. */
+const BLOCKS: ReadonlySet<Event["type"]> = new Set(["text", "thinking-start", "tool-start"]);
+
 const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
 export class MessageAnswer extends Answer {
@@ -50,8 +53,15 @@ export class MessageAnswer extends Answer {
   #balance = new Balance();
   #blank = true;
   #carried = false;
-  /** The open call was cut, and nothing in it shows that. */
+  /** The last call was cut; it stands open, for nothing in it shows that. */
   #cut = false;
+  #isHidden = false;
+
+  /** What comes behind a call that was cut would pass it off as whole. */
+  override encode(event: Event): string {
+    if (this.#cut && BLOCKS.has(event.type)) this.fail({ code: "malformed-call", message: "a tool call was cut, and more came behind it" });
+    return super.encode(event);
+  }
 
   print(event: Draft): string {
     return sseEvent(JSON.stringify(event), String(event.type));
@@ -207,11 +217,12 @@ export class MessageAnswer extends Answer {
 
   callEnd(call: ToolEnd): void {
     // What is stopped is run: a call that was cut stays open, unless its input is visibly broken.
-    this.#cut = call.truncated === true && (this.#blank || this.#balance.complete);
-    if (this.#cut) return;
-    if (this.#blank && !call.truncated) this.callDelta(call.json ?? JSON.stringify(call.arguments));
+    this.#cut = call.truncated === true;
+    this.#isHidden = this.#cut && (this.#blank || this.#balance.complete);
+    if (this.#isHidden) return;
+    if (this.#blank && !this.#cut) this.callDelta(call.json ?? JSON.stringify(call.arguments));
     this.#close();
-    if (!this.#carried && !call.truncated) this.#carry(call.id, call.state); // a block behind a cut call would say that the call is whole
+    if (!this.#carried && !this.#cut) this.#carry(call.id, call.state); // a block behind a cut call would say that the call is whole
   }
 
   // What else there is
@@ -238,7 +249,7 @@ export class MessageAnswer extends Answer {
 
   finish({ reason, native = "", stop }: Finish): void {
     this.#start();
-    if (!this.#cut) this.#close();
+    if (!this.#isHidden) this.#close();
     const { type = "message_delta", delta: unknown, usage, ...beside } = this.#tail;
     const { stop_details: details, ...more } = objectOf(unknown);
     const word = Object.keys(STOP_REASONS).find((word) => STOP_REASONS[word] === reason);

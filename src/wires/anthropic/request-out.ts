@@ -25,6 +25,7 @@ const ABLE: Abilities = {
   names: NAME_RULE,
   systemAnywhere: true,
   order: true,
+  pairs: true,
   errors: () => true,
   resultMedia: true,
   media: ({ mediaType, data, url }, role) => {
@@ -101,8 +102,8 @@ interface Said {
 class Turns {
   readonly #out: Out;
   readonly #ids = new Set<string>();
-  /** The calls of the last turn that wait for their results: our id, and the one that was sent. */
-  readonly #waiting = new Map<string, string>();
+  /** Our ids of the latest calls, and those that were sent. */
+  readonly #sent = new Map<string, string>();
 
   constructor(out: Out) {
     this.#out = out;
@@ -145,30 +146,17 @@ class Turns {
 
   /** All that stands between two turns of the assistant. */
   #userSide(run: readonly Message[]): Said[] {
-    const { warnings } = this.#out;
     const results: Draft[] = [];
     const said: Said[] = [];
     for (const message of run) {
       if (message.role === "tool") {
-        const call = this.#waiting.get(message.id);
-        if (call) results.push(writeResult(message, call));
-        else {
-          warnings.converted("a result without its call", "a labelled user text");
-          const label = text(`[result of ${message.name || "a tool"}, call ${message.id}]\n${outputText(message.output)}`);
-          said.push({ role: "user", content: [label, ...(message.media ?? []).map(writeMedia)] });
-        }
-        this.#waiting.delete(message.id);
+        results.push(writeResult(message, this.#sent.get(message.id) ?? message.id));
       } else {
         const content = this.#parts(message);
         const { state } = message;
         if (content.length > 0 || state) said.push({ role: message.role === "user" ? "user" : "system", content, state, given: message });
       }
     }
-    for (const id of this.#waiting.values()) {
-      results.push({ type: "tool_result", tool_use_id: id, content: "No result was given.", is_error: true });
-      warnings.converted("a call without a result", "a failed one");
-    }
-    this.#waiting.clear();
     if (results.length > 0 && said[0]?.role !== "user") said.unshift({ role: "user", content: [] });
     said[0]?.content.unshift(...results);
     return this.#placeSystem(said);
@@ -212,7 +200,7 @@ class Turns {
     let id = base;
     for (let n = 2; this.#ids.has(id); n++) id = `${base}_${n}`;
     this.#ids.add(id);
-    this.#waiting.set(given, id);
+    this.#sent.set(given, id);
     return id;
   }
 }

@@ -5,7 +5,7 @@ import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { ArrayReader } from "../json-array.ts";
 import { joined } from "../opaque.ts";
-import { defined, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { defined, numberOf, objectOf, restOf, textOf, wholeUsage, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import { PartialArguments } from "./partial-args.ts";
@@ -17,6 +17,7 @@ const COUNTS = words(
 /** The prompt, and what a server's own tools have read: the nouns know the sum. */
 const TOOL_USE = "toolUsePromptTokenCount";
 const SUMMED = ["promptTokenCount", TOOL_USE];
+const THOUGHTS = "thoughtsTokenCount";
 
 /** What others need not know of: an answer without it is as good. */
 const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback finishMessage");
@@ -41,7 +42,7 @@ export class GeminiReader extends AnswerReader {
   override readonly repeats = true;
   #calls = 0;
   /** A call that comes in pieces and goes on. */
-  #partial: { index: number; name: string | undefined; pieces: PartialArguments } | undefined;
+  #partial: { index: number; id: string | undefined; name: string | undefined; pieces: PartialArguments } | undefined;
   #native: string | undefined;
   #blocked = false;
   /** There is text that the client shall have. */
@@ -59,7 +60,7 @@ export class GeminiReader extends AnswerReader {
     this.start(chunk.text("responseId"), chunk.text("modelVersion"));
     const [candidate] = chunk.each("candidates", (item) => item);
     if (candidate) this.#candidate(candidate, text);
-    Object.assign(this.#counts, chunk.json("usageMetadata"));
+    Object.assign(this.#counts, objectOf(chunk.json("usageMetadata")));
     const blocked = textOf(objectOf(chunk.value.promptFeedback).blockReason);
     this.#blocked ||= blocked !== undefined;
     this.#native ??= blocked;
@@ -99,13 +100,21 @@ export class GeminiReader extends AnswerReader {
     const [id, name, args] = [call.text("id"), call.text("name"), call.json("args")];
     const [pieces, goesOn] = [call.list("partialArgs"), call.flag("willContinue") === true];
     const state = joined(part.state(), capsule?.state);
-    if (name && this.#partial?.name !== name) this.#cutPartial();
+    if (this.#isOther(id, name, args)) this.#cutPartial();
     const { index, pieces: writer } = this.#partial ?? { index: this.#calls++, pieces: new PartialArguments() };
     const text = pieces.map((piece) => writer.add(objectOf(piece))).join("");
     const whole = writer.isEmpty && !goesOn ? (texts.take(args ?? {}) ?? objectOf(args)) : undefined;
     this.call({ index, id, name, arguments: whole ?? (goesOn ? text : text + writer.close()), state, done: !goesOn });
     if (this.#partial || goesOn) this.fragment = undefined; // a frame like this one may be of another call
-    this.#partial = goesOn ? (this.#partial ?? { index, name, pieces: writer }) : undefined;
+    this.#partial = goesOn ? (this.#partial ?? { index, id, name, pieces: writer }) : undefined;
+  }
+
+  /** Whether what comes is none of the call that was to go on: it is called otherwise, or whole. */
+  #isOther(id: string | undefined, name: string | undefined, args: Json | undefined): boolean {
+    const partial = this.#partial;
+    if (!partial) return false;
+    const isWhole = !partial.pieces.isEmpty && Object.keys(objectOf(args)).length > 0;
+    return isWhole || (!!name && name !== partial.name) || (!!id && !!partial.id && id !== partial.id);
   }
 
   /** A call that was to go on, and did not. */
@@ -145,17 +154,13 @@ export class GeminiReader extends AnswerReader {
       const counts = keys.map((key) => numberOf(this.#counts[key])).filter((count) => count !== undefined);
       return counts.length > 0 ? counts.reduce((all, count) => all + count) : undefined;
     };
+    const [inputTokens, outputTokens, total] = [sum(...SUMMED), sum("candidatesTokenCount", THOUGHTS), sum("totalTokenCount")];
     const isSum = this.#counts[TOOL_USE] !== undefined;
-    const details = restOf(this.#counts, (key) => !COUNTS.has(key) || (isSum && SUMMED.includes(key)));
+    const isOdd = total !== undefined && total !== (inputTokens ?? 0) + (outputTokens ?? 0); // what we make of it is not what was said
+    const details = restOf(this.#counts, (key) => !COUNTS.has(key) || isOdd || (isSum && SUMMED.includes(key)));
     if (details) this.extend({ usageMetadata: details }, true);
-    this.usage(
-      defined<Usage>({
-        inputTokens: sum(...SUMMED),
-        outputTokens: sum("candidatesTokenCount", "thoughtsTokenCount"),
-        thinkingTokens: sum("thoughtsTokenCount"),
-        cachedTokens: sum("cachedContentTokenCount"),
-      }),
-    );
+    const [thinkingTokens, cachedTokens] = [sum(THOUGHTS), sum("cachedContentTokenCount")];
+    this.usage(wholeUsage(defined<Usage>({ inputTokens, outputTokens, thinkingTokens, cachedTokens }), total));
   }
 
   end(_whole: boolean, cut = false): void {

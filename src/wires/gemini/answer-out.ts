@@ -69,7 +69,7 @@ export class GeminiAnswer extends Answer {
     const finishReason = reasonOf(finish);
     const usage = this.usage && encodeUsage(this.usage);
     const { usageMetadata: details, ...tail } = this.#last ?? {};
-    const usageMetadata = usage && { ...usage, ...objectOf(details) };
+    const usageMetadata = (usage ?? details) && { ...usage, ...objectOf(details) };
     const finishMessage = (finishReason === MALFORMED && this.#unreadable) || finish.error?.message;
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }

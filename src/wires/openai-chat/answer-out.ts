@@ -44,6 +44,8 @@ export class ChatAnswer extends Answer {
   #details: number | undefined = this.#isRouters ? 0 : undefined;
   #usageRest: Draft = {};
   #call: Call | undefined;
+  /** How many calls the client knows of: one that was cut before it began is none. */
+  #begun = 0;
   /** The server's own, which wait for the text that they say again: clients read one of the two in each chunk. */
   #waiting: Json | undefined;
   /** Gemini's, of the last text that has one. */
@@ -127,7 +129,8 @@ export class ChatAnswer extends Answer {
 
   // Calls
 
-  override callStart({ id, index, name, state }: ToolStart): void {
+  override callStart({ id, name, state }: ToolStart): void {
+    const index = this.#begun;
     const custom = toolKind(this.request.tools, name) === "custom";
     const start = custom
       ? { index, id, type: "custom", custom: { name, input: "" } }
@@ -186,8 +189,9 @@ export class ChatAnswer extends Answer {
       else this.#piece(call, call.held + unsaid);
     }
     if (call.start && event.truncated) this.warnings.dropped(CUT_CALL);
+    else this.#begun++;
     if (call.state || call.start) return;
-    const late = this.#signed({ index: event.index, ...pieceOf(call, "") }, call.id, event.state); // without a piece, the ai SDK fails
+    const late = this.#signed({ index: call.index, ...pieceOf(call, "") }, call.id, event.state); // without a piece, the ai SDK fails
     if (Object.keys(late).length > 2) this.#calls(late);
   }
 

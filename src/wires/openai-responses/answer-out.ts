@@ -40,6 +40,9 @@ const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_outp
 
 const foreign = (state: readonly Opaque[]): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
+/** An answer that its own server calls failed is one all the same, with all that was said and counted. */
+export const hasReason = ({ native }: Finish): boolean => native === "failed" || native === "cancelled";
+
 export class ResponseAnswer extends ItemAnswer {
   /** What the last event says of the response. */
   readonly #response: Draft = {};
@@ -121,9 +124,10 @@ export class ResponseAnswer extends ItemAnswer {
     if (turn && this.keeps && isMinted(id)) this.options.keep?.(id, { ...objectOf(turn), output: this.output });
   }
 
-  /** With the items that were done; what was being written is not one of them. */
+  /** With the items that were done. What was being written is one of them only where nothing streams: codex keeps what is done, and asks again. */
   override fail(info: ErrorInfo): void {
     this.begin();
+    if (this.chunks) this.#closeMessage("incomplete");
     const { code, message, param = null, ...error } = objectOf(openaiError(info).error);
     // Codex gives up when it hears that the server "is overloaded", and waits as long as the message of a limit says.
     const word = info.code === "overloaded" ? info.code : (code ?? "invalid_prompt");
