@@ -739,6 +739,31 @@ describe("streams of servers", () => {
     expect(frames.filter(({ type }) => type === "response.output_item.done")).toMatchObject([{ item }]);
     expect(frames.at(-1)?.response.output).toMatchObject([item]);
   });
+  test("a text whose number goes on from the item before it is said once", () => {
+    const at = (output_index: number, fields: object) => `data: ${JSON.stringify({ output_index, ...fields })}\n\n`;
+    const thought = { type: "reasoning", id: "rs_1", summary: [], content: [{ type: "reasoning_text", text: "Hm" }] };
+    const texts = ["One", "Two"].map((text) => ({ type: "output_text", text, annotations: [] }));
+    const message = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: texts };
+    const events = read(
+      [
+        at(0, { type: "response.output_item.added", item: { ...thought, content: [] } }),
+        at(0, { type: "response.reasoning_text.delta", content_index: 0, delta: "Hm" }),
+        at(0, { type: "response.output_item.done", item: thought }),
+        at(1, { type: "response.output_item.added", item: { ...message, content: [] } }),
+        ...texts.map(({ text }, i) => at(1, { type: "response.output_text.delta", content_index: i + 1, delta: text })),
+        at(1, { type: "response.output_item.done", item: message }),
+        at(1, { type: "response.completed", response: { id: "resp_1", status: "completed", output: [thought, message] } }),
+      ].join(""),
+    );
+    expect(merged(events).flatMap((event) => (event.type === "text" || event.type === "thinking-delta" ? event.text : []))).toEqual(
+      expect.arrayContaining(["Hm", "One", "Two"]),
+    );
+    expect(
+      collect(events)
+        .content.map((part) => ("text" in part ? part.text : ""))
+        .join(""),
+    ).toBe("HmOneTwo");
+  });
   test("a turn with reasoning, text and calls", () => {
     const events = read(fixture("tool-turn"));
     const item = {

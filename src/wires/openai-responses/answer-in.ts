@@ -68,6 +68,10 @@ interface Item {
   thinking?: Kind;
 }
 
+/** By how much the numbers of a list's pieces are too high: Bedrock's go on from one item to the next. */
+const aheadOf = (said: ReadonlyMap<string, number>, length: number, kinds: RegExp): number =>
+  Math.max(length, ...[...said.keys()].filter((key) => kinds.test(key)).map((key) => Number(key.replace(/\D+/, "")) + 1)) - length;
+
 export class ResponseReader extends AnswerReader {
   readonly wire = WIRE;
   override readonly quiet = ANSWER_QUIET;
@@ -191,7 +195,9 @@ export class ResponseReader extends AnswerReader {
     const { value } = item;
     open.done = true;
     for (const list of type === "message" ? (["content"] as const) : (["content", "summary"] as const)) {
-      item.each(list, (part, i) => {
+      const ahead = aheadOf(said, listOf(value[list]).length, type === "message" ? /^(text|refusal) / : new RegExp(`^${list} `));
+      item.each(list, (part, place) => {
+        const i = place + ahead;
         const kind = type === "reasoning" ? list : part.json("type") === "refusal" ? "refusal" : "text";
         const isSaid = said.has(`${kind} ${i}`);
         if (isSaid) part.ask("annotations", "logprobs"); // in events of their own
