@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Request, Response, Warning } from "../../src/core/nouns.ts";
+import { eventsOf } from "../../src/core/unfold.ts";
 import { NO_CONTEXT } from "../../src/wires/accumulate.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { validateStream } from "./validators.ts";
@@ -671,6 +672,20 @@ describe("ends that servers leave out, or name otherwise", () => {
       { choices: [{ delta: { reasoning_details: details } }] },
       { error: {} },
     ]);
+  });
+  test("a whole answer that goes out as a stream has the details of its thinking beside the text: clients read one of the two", () => {
+    const details = [{ type: "reasoning.text", text: "Hm", index: 0 }];
+    const message = { role: "assistant", content: "Hi", reasoning: "Hm", reasoning_details: details };
+    const usage = { prompt_tokens: 1, completion_tokens: 2, cost: 3 };
+    const whole = { id: "a", model: "m", choices: [{ index: 0, message, finish_reason: "stop" }], usage };
+    const deltas = chunksOf(encode([...eventsOf(openaiChat.decodeResponse(whole, NO_CONTEXT))])).map(({ choices }) => choices[0]?.delta);
+    const thinking = deltas.filter((delta) => delta?.reasoning || delta?.reasoning_details);
+    expect(thinking).toMatchObject([{ reasoning: "Hm", reasoning_details: details }]);
+  });
+  test("content that is an object, as Cloudflare gives what was to be JSON, is its text", () => {
+    const answer = { choices: [{ index: 0, message: { role: "assistant", content: { name: "Ada", age: 36 } }, finish_reason: "stop" }] };
+    const text = '{"name":"Ada","age":36}';
+    expect(openaiChat.decodeResponse(answer, NO_CONTEXT).content).toEqual([{ type: "text", text }]);
   });
   test.each(["length", "max_output_tokens", "MAX_TOKENS"])(
     "OpenRouter says tool_calls of a call that was cut, and %s beside it",

@@ -7,6 +7,7 @@ import { readError } from "../errors.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
+import { printBody } from "../raw.ts";
 import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf, wholeUsage } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
@@ -155,6 +156,8 @@ export class ChatReader extends AnswerReader {
     this.thinking(thought);
     const content = delta.json("content");
     if (isText(content)) this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
+    else if (isObject(content))
+      this.text(printBody(content)); // Cloudflare's, of an answer that was to be JSON
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
     const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's

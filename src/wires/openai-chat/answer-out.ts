@@ -25,6 +25,9 @@ interface Call {
   readonly input: CustomInput | undefined;
 }
 
+/** What may come between the details of thinking and its text: of a whole answer all that is only its server's comes first. */
+const PATIENT = /^(thinking-(start|delta)|extension|usage)$/;
+
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   override readonly sorts = true;
@@ -52,7 +55,7 @@ export class ChatAnswer extends Answer {
   #kept: Opaque | undefined;
 
   override encode(event: Event): string {
-    if (this.#waiting && event.type !== "thinking-start" && event.type !== "thinking-delta") this.#detailed({});
+    if (this.#waiting && !PATIENT.test(event.type)) this.#detailed({});
     return super.encode(event);
   }
 
@@ -203,6 +206,7 @@ export class ChatAnswer extends Answer {
     if (choices === undefined && isEmpty(more)) return;
     const { reasoning_details, ...delta } = objectOf(objectOf(listOf(choices)[0]).delta);
     if (reasoning_details && isEmpty(delta)) {
+      if (this.#waiting) this.#detailed({});
       this.#waiting = reasoning_details;
       this.#details = undefined;
       return;
