@@ -569,6 +569,12 @@ describe("tools and settings as the API wants them", () => {
     expect(validateRequest("anthropic", thinking)).toEqual([]);
     expect(warningsOf({ sampling: { seed: 1 }, output: {}, stop: [" "] })).toHaveLength(3);
   });
+  test("its own clients know which models take top_p beside a temperature", () => {
+    const body = encode(asking({ temperature: 0.7, top_p: 0.3 }));
+    expect(body).toMatchObject({ temperature: 0.7, top_p: 0.3 });
+    expect(warningsOf(asking({ temperature: 0.7, top_p: 0.3 }))).toEqual([]);
+    expect(encode(asking({ temperature: 0.7, top_p: 0.3, thinking: { type: "adaptive" } })).top_p).toBeUndefined();
+  });
   test("structured output is closed", () => {
     expect(encode({ output: { schema: { type: "object", properties: { a: { type: "object" } } } } }).output_config).toEqual({
       format: {

@@ -303,7 +303,7 @@ function writeOutputConfig(out: Out): Draft | undefined {
   });
 }
 
-/** The API refuses these beside thinking, and `top_p` beside a temperature. */
+/** The API refuses these beside thinking, and newer models `top_p` beside a temperature: its own clients know which. */
 function sampled({ request, warnings }: Out, thinking: boolean): Draft {
   const draft = written(request.sampling ?? {}, SAMPLING);
   const { temperature, top_p } = draft;
@@ -312,7 +312,7 @@ function sampled({ request, warnings }: Out, thinking: boolean): Draft {
     draft.temperature = 1;
   }
   for (const key of Object.keys(draft)) {
-    const isSecond = key === "top_p" && draft.temperature !== undefined;
+    const isSecond = key === "top_p" && draft.temperature !== undefined && request.from !== WIRE;
     const refused = isSecond || (thinking && (key === "top_p" ? Number(top_p) < 0.95 : draft[key] !== 1));
     if (!refused) continue;
     warnings.dropped(`${key} beside ${isSecond ? "temperature" : "thinking"}`);
