@@ -107,6 +107,24 @@ describe("a format that a model is not held to beside tools", () => {
 });
 
 test.each([
+  "Too many strict tools (21). The maximum number of strict tools supported is 20.",
+  "Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf).",
+  "Schemas contains too many optional parameters (25), which would make grammar compilation inefficient.",
+  "Schema is too complex for compilation. Try reducing the number of tools or simplifying tool schemas.",
+])("strict tools that are too much for a model are not strict, and smaller ones are: %s", async (message) => {
+  const strictIn = ({ tools }: Body) => (tools as Body[]).filter(({ strict }) => strict).length;
+  const { bodies, post } = await picky("anthropic", (body) => (strictIn(body) > 2 ? said(message) : undefined));
+  const parameters = { type: "object", properties: {}, required: [], additionalProperties: false };
+  const tools = ["a", "b", "c"].map((name) => ({ type: "function", function: { name, parameters, strict: true } }));
+  for (const some of [tools, tools, tools.slice(1)]) {
+    const { status, headers } = await post("/v1/chat/completions", { model: "m", messages: hi, tools: some });
+    expect(status).toBe(200);
+    if (some === tools) expect(headers["x-dragoman-warnings"]).toContain("the schemas of the strict tools are not enforced");
+  }
+  expect(bodies.map(strictIn)).toEqual([3, 0, 0, 2]);
+});
+
+test.each([
   "The `reasoning_content` in the thinking mode must be passed back to the API.",
   "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
 ])("a model that wants thinking with every call gets a dot where there is none: %s", async (message) => {

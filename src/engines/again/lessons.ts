@@ -36,6 +36,8 @@ interface Teachings {
   isFree: true;
   /** It does not want to know what a tool gives back. */
   isIncurious: true;
+  /** It is held to the schemas of strict tools as long as they take less text than that. */
+  strictly: number;
   /** It does not take these values. */
   without: readonly Setting[];
 }
@@ -98,6 +100,9 @@ const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
 
 /** Mistral's and OpenAI's: `body.tools.0.function.response: Extra inputs are not permitted`, `Unknown parameter: 'tools[0].function.response'`. */
 const RESPONSE = /\bfunction\b\W*(?:property\W*)?response\b/;
+
+/** Anthropic's: `Too many strict tools (21)`, `too many parameters with union types`, `too many optional parameters`, `Schema is too complex for compilation`. */
+const STRICT = /too many (?:strict tools|(?:optional )?parameters)|too complex for compilation/i;
 
 /** In the order in which they are looked for, and heeded. */
 const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
@@ -196,6 +201,15 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       return { request: { ...request, tools: tools ?? [] }, warning: dropped(["the schemas of what tools give back"]) };
     },
   },
+  strictly: {
+    learn: ({ error, said }, request) => (isBad(error) && STRICT.test(said) && strictText(request)) || undefined,
+    heed: (request, less) => {
+      if (strictText(request) < less) return;
+      const tools = request.tools?.map(({ strict: _strict, ...tool }) => tool);
+      const message = "the schemas of the strict tools are not enforced: they are too much for the model";
+      return { request: { ...request, tools: tools ?? [] }, warning: { code: "not-enforced", message } };
+    },
+  },
   without: {
     learn: (refusal, { sampling = {} }) => {
       if (!isRefused(refusal)) return undefined;
@@ -230,6 +244,10 @@ const isFormatted = ({ output, tools = [] }: Request): boolean => output !== und
 
 /** Of its tools, what they give back. */
 const isTelling = ({ tools = [] }: Request): boolean => tools.some(({ response }) => response !== undefined);
+
+/** How long the schemas of its strict tools are: nobody tells what makes them too much. */
+const strictText = ({ tools = [] }: Request): number =>
+  tools.reduce((length, { strict, parameters }) => length + (strict ? JSON.stringify(parameters ?? {}).length : 0), 0);
 
 const dropped = (refused: readonly string[]): Warning => ({
   code: "dropped",
