@@ -88,7 +88,7 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
   [/API_KEY_INVALID|(invalid|incorrect).api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
-  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model/, "not-found"], // said with a 400
+  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model|API model names/, "not-found"], // said with a 400
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
   [/UNAVAILABLE/, "overloaded"],
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],

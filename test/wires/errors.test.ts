@@ -182,6 +182,12 @@ describe("what servers say", () => {
     ],
     ["xAI's unknown model", 400, { code: "invalid-argument", error: "Model not found: grok-x" }, { code: "not-found" }],
     ["Groq's old model", 400, { error: { code: "model_decommissioned", message: "It is no longer supported." } }, { code: "not-found" }],
+    [
+      "DeepSeek's unknown model",
+      400,
+      { error: { code: "invalid_request_error", message: "The supported API model names are a or b, but you passed c." } },
+      { code: "not-found" },
+    ],
     ["Ollama", 404, { error: 'model "x" not found' }, { code: "not-found", message: 'model "x" not found' }],
     ["FastAPI", 422, { detail: "no" }, { code: "bad-request", message: "no" }],
     ["a proxy's page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],
