@@ -144,7 +144,7 @@ export interface Request {
   maxTokens?: number;
   stop?: string[];
   /** Structured output; without a schema: any JSON. */
-  output?: { schema?: JsonObject; name?: string; strict?: boolean };
+  output?: { schema?: JsonObject; name?: string; description?: string; strict?: boolean };
   /** Every field that this wire did not model; the same wire gets it back. */
   extra?: Opaque[];
   warnings?: Warning[];

@@ -39,6 +39,8 @@ export interface Abilities {
   readonly toolChoice?: "mode" | "allowed";
   /** `"tools"`: only beside tools. */
   readonly parallelCalls?: true | "tools";
+  /** What the output is about; absent: its schema says so. */
+  readonly describedOutput?: true;
   /** The API's keys, and ours. */
   readonly sampling: Readonly<Record<string, keyof Sampling>>;
   /** How many stop strings there may be; absent: any number. */

@@ -8,6 +8,7 @@ import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, hasCalls, inRounds, withResultsFirst } from "./adapt-messages.ts";
 import { bridgeTool, isSearchedBy, NATIVE, offeredTools, revealed } from "./bridge.ts";
 import { type NameRule, Names } from "./names.ts";
+import { withNumbersOf } from "./raw.ts";
 import { defined, objectOf } from "./read.ts";
 import { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
@@ -65,8 +66,9 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   checkRequest(given);
   const able: Abilities = profile.allowedTools === false && all.toolChoice ? { ...all, toolChoice: "mode" } : all;
   const warnings = new Warnings(able.wire);
-  const { sampling, stop, parallelCalls, toolChoice: choice, extra } = given;
+  const { sampling, stop, parallelCalls, toolChoice: choice, extra, output } = given;
   const request: Request = { ...given };
+  if (output?.description !== undefined && !able.describedOutput) request.output = asDescribed(output, warnings);
   for (const key in sampling) if (!isSaid(key, able.sampling)) warnings.dropped(key);
   if (stop && stop.length > (able.stops ?? stop.length)) {
     warnings.dropped(able.stops ? `every stop string behind the first ${able.stops}` : "stop");
@@ -93,6 +95,12 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   const declared = known.map(({ name }) => name);
   const ids = able.ids === undefined ? AS_THEY_ARE : new Names([], { max: able.ids });
   return { able, request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
+}
+
+/** What the output is about, as its schema says it. */
+function asDescribed({ description, ...output }: NonNullable<Request["output"]>, warnings: Warnings): typeof output {
+  if (!output.schema) warnings.dropped("the description of the output");
+  return output.schema ? { ...output, schema: withNumbersOf(output.schema, { description: description!, ...output.schema }) } : output;
 }
 
 function isSaid(setting: string, keys: Abilities["sampling"]): boolean {

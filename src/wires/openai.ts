@@ -162,7 +162,7 @@ export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerD
 /** What it is called when nobody named it. */
 const OUTPUT_NAME = "output";
 
-const OUTPUT = spelling("schema name strict");
+const OUTPUT = spelling("schema name strict description");
 
 /** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
 export function readOutput(given: Fields, key: string, from: Source, inner?: string): Request["output"] {
@@ -187,12 +187,12 @@ export function readOutput(given: Fields, key: string, from: Source, inner?: str
 export function writeOutput(out: Out, inner?: string): Draft | undefined {
   const { output, from } = out.request;
   if (!output) return undefined;
-  const { schema: given, name = OUTPUT_NAME, strict } = output;
+  const { schema: given, name = OUTPUT_NAME, strict, description } = output;
   if (!given && !(inner && output.name)) return { type: "json_object" }; // a name without a schema only chat completions take
   const wraps = given && out.profile.official && given.type !== "object" && !from?.startsWith("openai");
   if (wraps) out.wrapped = true;
   const schema = wraps ? wrappedSchema(given) : given;
-  const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema, strict });
+  const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), description, schema, strict });
   return { type: "json_schema", ...(inner ? { [inner]: spec } : spec) };
 }
 

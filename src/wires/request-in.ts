@@ -36,7 +36,7 @@ export class Source implements Reading {
   }
   /** What is left of an object that became no thing. */
   keep(given: Fields): void {
-    for (const [key, data] of Object.entries(given.rest() ?? {})) this.take(given.place(key), data);
+    for (const [key, data] of Object.entries(given.rest() ?? {})) this.take(given.place(key), data, data === null);
   }
   warn({ at, value }: Fields, code: string, what: string): void {
     this.take(at, value);

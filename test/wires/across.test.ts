@@ -219,6 +219,48 @@ describe("a tool result of several texts", () => {
   });
 });
 
+describe("a tool result in chat completions", () => {
+  const call = { id: "1", type: "function", function: { name: "f", arguments: "{}" } };
+  const called = [...hi, { role: "assistant", tool_calls: [call] }];
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
+  test("shows its images where a client of this API puts them there, but not to OpenAI's own servers, which refuse it", () => {
+    for (const content of [[image], [{ type: "text", text: "Seen" }, image], [image, { type: "text", text: "Seen" }]]) {
+      const request = decode("openai-chat", { messages: [...called, { role: "tool", tool_call_id: "1", content }] });
+      expect(send("openai-chat", request)).toMatchObject({ body: { messages: [{}, {}, { role: "tool", content }] }, warnings: [] });
+      expect(send("openai-chat", request, { official: true }).body.messages).toHaveLength(4);
+    }
+  });
+  test.each<[string, object[], string]>([
+    ["texts with marks of their own", [{ type: "text", text: "a", id: "lc_1" }], "a"],
+    [
+      "what only looks like a part",
+      [{ type: "image", data: "AA==", mimeType: "image/png" }],
+      '[{"type":"image","data":"AA==","mimeType":"image/png"}]',
+    ],
+  ])("of another API: %s", (_, output, content) => {
+    const contents = [
+      { role: "user", parts: [{ text: "Hi" }] },
+      { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] },
+      { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response: { output } } }] },
+    ];
+    expect(send("openai-chat", decode("gemini", { contents })).body).toMatchObject({ messages: [{}, {}, { content }] });
+  });
+});
+test("a film, or a sound by its link, is a label to OpenAI's own servers, and itself to others", () => {
+  const film = { fileData: { mimeType: "video/mp4", fileUri: "https://x.example/a.mp4" } };
+  const request = decode("gemini", { contents: [{ role: "user", parts: [film] }] });
+  const label = "[video/mp4 https://x.example/a.mp4]";
+  expect(send("openai-chat", request, { official: true }).body).toMatchObject({ messages: [{ content: label }] });
+  expect(send("openai-chat", request).body).toMatchObject({ messages: [{ content: [{ type: "video_url" }] }] });
+});
+test("who called is Anthropic's own affair", () => {
+  const use = { type: "tool_use", id: "c1", name: "f", input: {}, caller: { type: "direct" } };
+  const messages = [...hi, { role: "assistant", content: [use] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "c1" }] }];
+  const request = decode("anthropic", { max_tokens: 9, messages });
+  expect(send("anthropic", request).body).toMatchObject({ messages: [{}, { content: [use] }, {}] });
+  expect(send("openai-chat", request).warnings).toEqual([]);
+});
+
 describe("a warning names what was lost, not what it stood in", () => {
   const image = { type: "image_url", image_url: { url: "https://x.example/a.png", detail: "low" } };
   test.each<[WireId, object, string]>([

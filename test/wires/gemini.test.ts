@@ -7,7 +7,7 @@ import { openCapsule } from "../../src/wires/capsule.ts";
 import { gemini } from "../../src/wires/gemini.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { printBody } from "../../src/wires/raw.ts";
-import { listWires } from "../../src/wires/registry.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { describeShared } from "../shared.ts";
 import { captures, complaintOf } from "./helpers.ts";
@@ -558,6 +558,15 @@ describe("tools", () => {
     expect(request.warnings).toMatchObject([{ code: "dropped" }]);
     expect(bodyOf(request).toolConfig).toEqual({ functionCallingConfig: { mode: "AUTO" } });
   });
+});
+
+test("what says nothing is not told of to others", () => {
+  const request = decoded([{ role: "user", parts: [{ text: "Hi", thought: false }] }], {
+    tools: [{ functionDeclarations: [{ name: "f" }], codeExecution: null }],
+  });
+  expect(getWire("openai-chat").encodeRequest(request).context.warnings).toEqual([]);
+  const marked = decoded([{ role: "user", parts: [{ text: "Hi", thought: true }] }]);
+  expect(bodyOf(marked).contents).toEqual([{ role: "user", parts: [{ text: "Hi", thought: true }] }]);
 });
 
 describe("settings", () => {

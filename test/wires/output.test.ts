@@ -79,3 +79,27 @@ describe("JSON without a schema", () => {
     expect(JSON.stringify(sent("openai-chat", request).body)).not.toContain("Answer in JSON.");
   });
 });
+
+describe("what the output is about", () => {
+  const schema = { type: "object", properties: { a: { type: "string" } } };
+  const spec = { name: "o", description: "A letter", schema };
+  const body = { model: "m", messages: [{ role: "user", content: "Hi" }], response_format: { type: "json_schema", json_schema: spec } };
+  const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });
+  test("has a place in both of OpenAI's APIs", () => {
+    expect(sent("openai-chat", request).body).toMatchObject({ response_format: body.response_format });
+    expect(sent("openai-responses", request).body).toMatchObject({ text: { format: { type: "json_schema", ...spec } } });
+  });
+  test.each(["anthropic", "gemini", "ollama"] as const)("is said by the schema to %s", (wire) => {
+    const { body, context } = sent(wire, request);
+    expect(JSON.stringify(body)).toContain('"description":"A letter"');
+    expect(context.warnings).toEqual([]);
+  });
+  test("is not said instead of what the schema says itself; without a schema it is told of", () => {
+    const own = { ...request, output: { description: "A letter", schema: { ...schema, description: "Mine" } } };
+    expect(JSON.stringify(sent("anthropic", own).body)).toContain('"description":"Mine"');
+    const { context } = sent("gemini", { ...request, output: { description: "A letter" } });
+    expect(context.warnings.map(({ message }) => message)).toEqual([
+      "the description of the output has no place in gemini and was left out",
+    ]);
+  });
+});

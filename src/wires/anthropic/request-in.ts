@@ -37,7 +37,7 @@ const LOST: ErrorInfo = {
 };
 
 /** Bookkeeping, or said in the nouns as well. */
-const quiet = words("metadata context_management service_tier eager_input_streaming thread");
+const quiet = words("metadata context_management service_tier eager_input_streaming thread caller");
 
 export function decodeRequest({ headers, body }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet, args: "input" });

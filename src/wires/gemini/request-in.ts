@@ -136,7 +136,7 @@ class Conversation {
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
     if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value, part: true }] };
-    const isThought = role === "assistant" && part.flag("thought") === true;
+    const isThought = (role === "assistant" || part.peek("thought") === false) && part.flag("thought") === true;
     const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
     const capsule = openCapsule(signature);

@@ -1,14 +1,14 @@
 /** A request for a server, written. */
-import type { Json, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
 import { type Encoded, encoded } from "../encoded.ts";
-import { mediaKind, urlOfMedia } from "../media.ts";
+import { mediaKind, outputText, textsOf, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
-import { defined, isEmpty, listOf, objectOf, someOf, written } from "../read.ts";
+import { defined, isEmpty, isList, listOf, objectOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
@@ -37,6 +37,7 @@ const ABLE: Abilities = {
   media: (media, role) => role !== "assistant" && writeMedia(media) !== undefined,
   customTools: true,
   strictTools: true,
+  describedOutput: true,
   responses: true,
   toolChoice: "allowed",
   parallelCalls: "tools",
@@ -47,7 +48,7 @@ const ABLE: Abilities = {
 /** What the official API takes, however many other servers take more. */
 const OFFICIAL: Abilities = {
   ...ABLE,
-  media: (media, role) => role === "user" && ABLE.media(media, role) && !ownState(WIRE, media.state, PART),
+  media: (media, role) => role === "user" && isOfficial(writeMedia(media)) && !ownState(WIRE, media.state, PART),
   responses: false,
   sampling: OFFICIAL_SAMPLING,
   stops: 4,
@@ -56,9 +57,21 @@ const OFFICIAL: Abilities = {
   carries: () => false,
 };
 
+/** Sounds and films by their links are others' words. */
+const isOfficial = (part: Draft | undefined): boolean => part !== undefined && !/^(audio|video)_url$/.test(String(part.type));
+
+/** Parts that every server knows. What looks like others may be anything, unless a client of this API says it. */
+const isPlain = (output: Json): boolean =>
+  isList(output) && textsOf(output) !== undefined && output.every((part) => Object.keys(objectOf(part)).length === 2);
+
+function ableTo(given: Request, { official, cacheMarks }: WireProfile): Abilities {
+  const able = official ? OFFICIAL : { ...ABLE, cacheMarks };
+  return given.from === WIRE ? { ...able, resultMedia: !official } : { ...able, result: ({ output }) => isPlain(output) };
+}
+
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  const { official, maxTokensField = "max_completion_tokens", cacheMarks } = profile;
-  const able: Abilities = official ? OFFICIAL : { ...ABLE, cacheMarks };
+  const { maxTokensField = "max_completion_tokens" } = profile;
+  const able = ableTo(given, profile);
   const out = adapt(given, able, profile);
   askForJson(out);
   const { request, warnings, names } = out;
@@ -85,7 +98,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
 
 function writeMessage(message: Message, out: Out): Draft {
   const { role, state } = message;
-  if (role === "tool") return putState(WIRE, { role, tool_call_id: out.ids.out(message.id), content: message.output }, state);
+  if (role === "tool") return putState(WIRE, { role, tool_call_id: out.ids.out(message.id), content: writeResult(message) }, state);
   if (role !== "assistant") return putState(WIRE, { role, content: writeContent(message.content) }, state);
   const { official, thinkingField } = out.profile;
   const details: Json[] = [];
@@ -105,6 +118,13 @@ function writeMessage(message: Message, out: Out): Draft {
   const thought = { [field ?? THINKING[0]]: thinking || undefined, reasoning_details: someOf(details) };
   const kept = official ? state?.filter(({ kind }) => !THINKING.some((field) => field === kind)) : state;
   return putState(WIRE, defined<Draft>({ role, ...thought, content, tool_calls, extra_content }), kept);
+}
+
+/** Llama-server's clients, and OpenRouter's, show what a tool has found in its result. */
+function writeResult({ output, media, state }: ToolResult): unknown {
+  if (!media) return output;
+  const text: Text[] = output === "" ? [] : [{ type: "text", text: outputText(output) }];
+  return ownState(WIRE, state, "content") ?? writeContent([...text, ...media]);
 }
 
 /** Gemini's signature; the official API knows of none. */

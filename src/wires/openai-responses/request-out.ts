@@ -34,6 +34,7 @@ const ABLE: Abilities = {
   thinking: (part) => hasOwn(WIRE, part),
   customTools: true,
   strictTools: true,
+  describedOutput: true,
   responses: true,
   toolChoice: "allowed",
   parallelCalls: true,
