@@ -764,6 +764,18 @@ describe("streams of servers", () => {
         .join(""),
     ).toBe("HmOneTwo");
   });
+  test("an item that is done without its place is known by its id", () => {
+    const messages = ["One", "Two"].map((text, i) => ({ type: "message", id: `msg_${i}`, content: [{ type: "output_text", text }] }));
+    const frame = (fields: object) => `data: ${JSON.stringify(fields)}\n\n`;
+    const added = messages.flatMap((item, output_index) => [
+      frame({ type: "response.output_item.added", output_index, item: { ...item, content: [] } }),
+      frame({ type: "response.output_text.delta", output_index, content_index: 0, delta: item.content[0]!.text }),
+      frame({ type: "response.output_item.done", item }),
+    ]);
+    const end = frame({ type: "response.completed", response: { id: "resp_1", status: "completed", output: messages } });
+    const { content } = collect(read(added.join("") + end));
+    expect(content.map((part) => ("text" in part ? part.text : "")).join("")).toBe("OneTwo");
+  });
   test("a turn with reasoning, text and calls", () => {
     const events = read(fixture("tool-turn"));
     const item = {

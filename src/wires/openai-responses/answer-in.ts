@@ -137,6 +137,7 @@ export class ResponseReader extends AnswerReader {
     if (!found || (added && found.type !== "")) {
       found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
       this.#items.set(key ?? found.index, found);
+      if (item?.value.id) this.#items.set(item.value.id, found); // whoever leaves out its place may name it
     }
     this.#last = found;
     if (item && found.type === "") {
