@@ -764,6 +764,18 @@ describe("streams of servers", () => {
         .join(""),
     ).toBe("HmOneTwo");
   });
+  test("an item that ends with less than was said adds nothing", () => {
+    const message = { type: "message", id: "msg_1", content: [{ type: "output_text", text: "One" }] };
+    const frame = (fields: object) => `data: ${JSON.stringify({ output_index: 0, ...fields })}\n\n`;
+    const pieces = ["One", "2"].map((delta, content_index) => frame({ type: "response.output_text.delta", content_index, delta }));
+    const added = frame({ type: "response.output_item.added", item: { ...message, content: [] } });
+    const events = read([added, ...pieces, frame({ type: "response.output_item.done", item: message })].join(""));
+    expect(
+      collect(events)
+        .content.map((part) => ("text" in part ? part.text : ""))
+        .join(""),
+    ).toBe("One2");
+  });
   test("an item that is done without its place is known by its id", () => {
     const messages = ["One", "Two"].map((text, i) => ({ type: "message", id: `msg_${i}`, content: [{ type: "output_text", text }] }));
     const frame = (fields: object) => `data: ${JSON.stringify(fields)}\n\n`;

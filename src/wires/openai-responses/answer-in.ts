@@ -69,8 +69,11 @@ interface Item {
 }
 
 /** By how much the numbers of a list's pieces are too high: Bedrock's go on from one item to the next. */
-const aheadOf = (said: ReadonlyMap<string, number>, length: number, kinds: RegExp): number =>
-  Math.max(length, ...[...said.keys()].filter((key) => kinds.test(key)).map((key) => Number(key.replace(/\D+/, "")) + 1)) - length;
+function aheadOf(said: ReadonlyMap<string, number>, length: number, kinds: RegExp): number {
+  const numbers = [...said.keys()].flatMap((key) => (kinds.test(key) ? Number(key.replace(/\D+/, "")) : []));
+  const ahead = Math.max(length - 1, ...numbers) - (length - 1);
+  return numbers.every((number) => number >= ahead) ? ahead : 0;
+}
 
 export class ResponseReader extends AnswerReader {
   readonly wire = WIRE;
