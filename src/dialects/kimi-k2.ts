@@ -40,12 +40,22 @@ const header: Step = (s) => {
   if (mark !== ARGUMENTS_BEGIN) return headerCut(s, mark);
   s.pos += mark.length;
   const id = s.word.trim();
-  const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
+  const name = nameIn(s, id);
   if (name === "") return broken(s, "no-name", "the header names no tool");
-  return calls.object(s, /^\d+$/.test(name) ? fitting : name, id);
+  return calls.object(s, FOREIGN_ID.test(name) && !s.declares(name) ? fitting : name, id);
 };
 
-/** A header that is only a number names the one declared tool that has all these arguments. */
+/** Templates print the ids that clients send, and models write what they read there: `functions_f_0`, `functionsf0` are `f` if that is declared. */
+function nameIn(s: Scan, id: string): string {
+  const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
+  const meant = id.replace(/^functions?[._]?/, "").replace(/[._:]?\d+$/, "");
+  return !s.declares(name) && s.declares(meant) ? meant : name;
+}
+
+/** What servers call a call. It names none: `0`, `call00003`, `call_9f8e7d6c`, `chatcmpl-tool-9f8e7d6c`. */
+const FOREIGN_ID = /^(?:call[-_]?)?\d+$|^(?:call|toolu|chatcmpl-tool)[-_](?=\w*\d)\w{8,}$/;
+
+/** Such a header names the one declared tool that has all these arguments. */
 const fitting = (s: Scan, args: JsonObject): string | undefined => {
   const fits = ({ parameters }: Tool) => Object.keys(args).every((key) => Object.keys(parameters?.properties ?? {}).includes(key));
   const tools = s.tools.filter(fits);

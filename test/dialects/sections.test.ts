@@ -31,6 +31,40 @@ test("Kimi K2: a stop in brackets is no list", () => {
   expect(lines(kimiK2, call('{"a":["EOS"]}'))).toEqual(['call f{"a":["EOS"]}']);
 });
 
+describe("Kimi K2: an id that somebody has rewritten still names its tool, if that is declared", () => {
+  const tools = [
+    { name: "look", parameters: { properties: { at: {} } } },
+    { name: "read_file_2", parameters: { properties: { path: {} } } },
+  ];
+  const call = (id: string, args = "{}") => `<|tool_call_begin|>${id}<|tool_call_argument_begin|>${args}`;
+  test.each([
+    ["functions_look_1", 'call look{"at":1}'],
+    ["functionslook3", 'call look{"at":1}'],
+    ["functions.look5", 'call look{"at":1}'],
+    ["function.look:0", 'call look{"at":1}'],
+    ["functions_read_file_2_7", 'call read_file_2{"at":1}'],
+    ["functions.read_file_2", 'call read_file_2{"at":1}'],
+    // It names none, but the arguments do.
+    ["call00003", 'call look{"at":1}'],
+    ["call_9f8e7d6c5b4a", 'call look{"at":1}'],
+    ["chatcmpl-tool-9f8e7d6c5b4a", 'call look{"at":1}'],
+    // It names another one.
+    ["functions_listen_1", 'call functions_listen_1{"at":1}'],
+    ["call_somebody", 'call call_somebody{"at":1}'],
+  ])("%s", (id, expected) => {
+    const [{ nativeId } = {}] = endsOf(cutAnyhow(kimiK2, call(id, '{"at":1}'), { tools }));
+    expect(nativeId).toBe(id);
+    expect(lines(kimiK2, call(id, '{"at":1}'), { tools })).toEqual([expected]);
+  });
+  test("without declarations it is as it is written, and an id that names nothing is no call", () => {
+    expect(lines(kimiK2, call("functions_look_1"))).toEqual(["call functions_look_1{}"]);
+    expect(lines(kimiK2, call("call_9f8e7d6c5b4a"))).toEqual(["malformed no-name"]);
+  });
+  test("a tool may be called like an id", () => {
+    expect(lines(kimiK2, call("functions.call_9f8e7d6c:0"), { tools: [{ name: "call_9f8e7d6c" }] })).toEqual(["call call_9f8e7d6c{}"]);
+  });
+});
+
 test("Mistral: a declared name may have blanks", () => {
   const text = '[TOOL_CALLS]get weather{"a": 1}';
   expect(lines(mistral, text, { tools: [{ name: "get weather" }] })).toEqual(['call get weather{"a":1}']);
