@@ -150,8 +150,8 @@ const MAX_SAMPLE = 1 << 16;
 const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["functiongemma", /<start_function_call>/],
   ["gemma4", /<\|tool_call>|<\|channel>|<\|"\|>/],
-  ["deepseek-v4", /<｜DSML｜(?:tool_calls| (?:calls|invoke))/],
-  ["deepseek-v3.2", /<｜DSML｜/],
+  ["deepseek-v4", /<[｜|‖]{1,2}DSML[｜|‖]{1,2}(?:tool_?calls| (?:calls|invoke))/],
+  ["deepseek-v3.2", /<[｜|‖]{1,2}DSML[｜|‖]/],
   ["deepseek-v3.1", /<｜tool▁call▁begin｜>(?!function)[^<]{1,256}<｜tool▁sep｜>/],
   ["deepseek-v3", /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/],
   ["kimi-k2", /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/],

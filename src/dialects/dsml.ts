@@ -9,18 +9,19 @@ import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
+import type { ParamTag } from "./scan/tags.ts";
 import { functionObject } from "./tools.ts";
 import { batched, textOf } from "./transcript.ts";
 
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜System｜>"];
-const WORDS = ["function_calls", "tool_calls", " calls"];
-/** Models put a blank into tags. */
+const WORDS = ["function_calls", "tool_calls", " calls", "toolcalls"];
+/** Models put a blank into tags, */
 const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
 const blanked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " ")];
-/** and ASCII for the odd character. */
-const barred = (tag: string): string[] => [tag, tag.replaceAll("｜", "|")];
+/** and other bars for the odd ones; */
+const barred = (tag: string): string[] => ["｜", "|", "｜｜", "||", "‖"].map((bar) => tag.replaceAll("｜", bar));
 const closeSlips = (tag: string): Record<string, string> =>
   Object.fromEntries(
     blanked(`</｜DSML｜${tag}`)
@@ -29,9 +30,14 @@ const closeSlips = (tag: string): Record<string, string> =>
       .slice(1)
       .map((slip) => [slip, `</｜DSML｜${tag}>`]),
   );
-const OPEN = WORDS.flatMap((word) => barred(`<｜DSML｜${word}>`)).flatMap(spaced);
+/** and leave out what ends the block's. */
+const OPEN = WORDS.flatMap((word) => barred(`<｜DSML｜${word}>`)).flatMap((tag) => [...spaced(tag), tag.replace(">", "\n")]);
 const CLOSE = WORDS.flatMap((word) => barred(`</｜DSML｜${word}>`)).flatMap(spaced);
 const INVOKES = blanked("<｜DSML｜invoke").flatMap(barred);
+/** All that is left of a call where a server drops special tokens, */
+const STRIPPED = ["", "<tool_calls>\n", "<function_calls>\n", "<calls>\n"].map((block) => `${block}<invoke `);
+const STRIPPED_CLOSE = ["</tool_calls>", "</function_calls>", "</calls>"];
+const blankedAll = (tags: readonly string[]): string[] => [...tags, ...tags.map((tag) => tag.replace(/<\/?/g, "$& "))];
 
 // ---- Scanning
 
@@ -43,11 +49,25 @@ const calls = tagCalls({
   closeSlips: { ...closeSlips("invoke"), ...closeSlips("parameter") },
   params: blanked("<｜DSML｜parameter")
     .flatMap(barred)
-    .map((open) => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" })),
+    .map((open): ParamTag => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" }))
+    .concat({ open: "<parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>", slip: true }),
   stops: STOPS,
   opaque: true,
   bareNames: "never",
   wrappers: ["arguments", "input"],
+});
+
+/** which is so common that it is one only if the tool is declared. */
+const stripped = tagCalls({
+  open: [],
+  close: [],
+  calls: [{ open: "<invoke", head: ATTRIBUTES, slip: true }],
+  callClose: "</invoke>",
+  closeSlips: { "</ invoke>": "</invoke>", "</ parameter>": "</parameter>" },
+  params: blankedAll(["<parameter"]).map((open) => ({ open, head: ATTRIBUTES, close: "</parameter>" })),
+  stops: STOPS,
+  opaque: true,
+  bareNames: "never",
 });
 
 export const createScanner = scannerOf({
@@ -55,11 +75,12 @@ export const createScanner = scannerOf({
     ...Object.fromEntries(OPEN.map((mark) => [mark, calls.block])),
     ...Object.fromEntries(INVOKES.map((mark) => [mark, calls.bare])),
   },
-  closers: CLOSE,
+  closers: [...CLOSE, ...blankedAll(STRIPPED_CLOSE)],
   thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
   callsInThinking: "promote",
+  bare: Object.fromEntries(blankedAll(STRIPPED).map((mark) => [mark, stripped.bare])),
 });
 
 // ---- Rendering

@@ -349,11 +349,51 @@ test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", (
   expect(lines(glm, '<tool_call>edit\n{"path": "a')).toEqual(['cut edit{"path":"a"}']);
 });
 
-test.each([
+describe.each([
   ["deepseek-v3.2", deepseekV32],
   ["deepseek-v4", deepseekV4],
-])("%s: ASCII bars are the same marks", (_, dialect) => {
+])("%s: what becomes of its marker", (_, dialect) => {
   const block = `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">x</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>y`;
-  const [call, ...behind] = lines(dialect, block.replaceAll("｜", "|"));
-  expect([call, ...behind]).toEqual(['call f{"a":"x"}', "control \n</|DSML|tool_calls>", "text y"]);
+  const tools = [{ name: "f", parameters: { properties: { a: { type: "string" }, n: { type: "integer" } } } }];
+
+  test.each(["|", "｜｜", "||", "‖"])("bars such as %s are the same marks", (bar) => {
+    expect(lines(dialect, block.replaceAll("｜", bar))).toEqual(['call f{"a":"x"}', `control \n</${bar}DSML${bar}tool_calls>`, "text y"]);
+    const blank = block.replaceAll("tool_calls", "calls").replaceAll("｜DSML｜", `${bar}DSML${bar} `);
+    expect(lines(dialect, blank)).toEqual(['call f{"a":"x"}', `control \n</${bar}DSML${bar} calls>`, "text y"]);
+  });
+  test("the block's word may lack its underscore, and its tag the end", () => {
+    for (const slip of ["<｜DSML｜toolcalls>", "<｜DSML｜tool_calls"])
+      expect(lines(dialect, block.replace("<｜DSML｜tool_calls>", slip))).toEqual([
+        'call f{"a":"x"}',
+        "control \n</｜DSML｜tool_calls>",
+        "text y",
+      ]);
+  });
+  test("a declared parameter may lack it", () => {
+    const parameter = block.replace("<｜DSML｜parameter", "<parameter").replace(' string="true"', "");
+    expect(lines(dialect, parameter, { tools })).toEqual(['call f{"a":"x"}', "control \n</｜DSML｜tool_calls>", "text y"]);
+    expect(lines(dialect, parameter.replace('"a"', '"b"'), { tools })).toEqual(["malformed bad-arguments", "text y"]);
+  });
+
+  describe("a server that drops special tokens leaves the rest", () => {
+    const rest = block.replaceAll("｜DSML｜", "");
+    const blank = rest.replaceAll("tool_calls", "calls").replace(/<\/?/g, "$& ");
+    test.each([
+      ["a block", rest, ["control \n</tool_calls>", "text y"]],
+      ["another word", rest.replaceAll("tool", "function"), ["control \n</function_calls>", "text y"]],
+      ["blanks in the tags", blank, ["control \n</ calls>", "text y"]],
+      ["no block", rest.replaceAll(/<\/?tool_calls>\n?/g, ""), ["text \ny"]],
+    ])("%s", (_, text, behind) => {
+      expect(lines(dialect, `Look.\n\n${text}`, { tools })).toEqual(["text Look.\n\n", 'call f{"a":"x"}', ...behind]);
+    });
+    test("which is text where the tool is not declared, or somebody only speaks of it", () => {
+      expect(lines(dialect, rest)).toEqual([`text ${rest}`]);
+      const quoted = 'Write <invoke name="f"> and </tool_calls>, or <invoke f>.';
+      expect(lines(dialect, quoted, { tools })).toEqual([`text ${quoted}`]);
+    });
+    test("types are as they are said, else as they are declared", () => {
+      const call = '<invoke name="f"><parameter name="a" string="false">[1]</parameter><parameter name="n">2</parameter></invoke>';
+      expect(lines(dialect, call, { tools })).toEqual(['call f{"a":[1],"n":2}']);
+    });
+  });
 });

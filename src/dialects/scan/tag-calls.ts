@@ -110,12 +110,13 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === undefined) return undefined;
       const { name = "" } = head.read(s.word, s);
       const broke = mark !== null && isBreak(head, mark);
-      if (bare && (broke || (form.shy && !(mark && name && (s.lineStart || s.declares(name)))))) return releaseBlanks;
+      const doubtful = (slip || (form.shy && !(mark && name && s.lineStart))) && !(mark && s.declares(name));
+      if (bare && (broke || doubtful)) return releaseBlanks;
       if (mark === null || name.length > MAX_NAME) return nameTooLong;
       if (mark === "") return cut;
       if (broke || name === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
-      if (bare && mark !== "/>" && !form.body && !s.declares(name)) return confirm(name);
+      if (bare && mark !== "/>" && !form.body && (slip || !s.declares(name))) return confirm(name);
       s.startCall(name);
       return mark === "/>" ? endCall(s) : (form.body ?? between);
     };
@@ -124,7 +125,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
   const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
 
-  /** Without a block, an undeclared name makes a call only if something legal follows: the model may be explaining the format. */
+  /** Without a block, a name that is undeclared or stands behind a slip makes a call only if something legal follows: the model may be explaining the format. */
   const confirm =
     (name: string): Step =>
     (s) => {
