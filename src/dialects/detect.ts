@@ -84,13 +84,14 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Kinds of models that have no tools, as a part of their names says. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
 /** Trained to answer. */
-const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|instant|versatile|preview)(?:[-:.\d]|$)/;
-const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
+const INSTRUCTED =
+  /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
+const SIZE = /(?:^|[-:x])e?\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
 /** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
 const VENDORS =
-  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia|cohere|ai21)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks|cohereforai|coherelabs|swiss-ai|ai21labs|thudm|bytedance(?:-seed)?)-){0,2}(?=[a-z])/;
+  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia|cohere|ai21)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks|cohere(?:forai|labs)?|xiaomi|arcee(?:-ai)?|moonshot|swiss-ai|ai21labs|thudm|bytedance(?:-seed)?)-){0,2}(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
 /** No name is longer; the patterns look at every place of it. */

@@ -130,7 +130,7 @@ export const FAMILIES: readonly Family[] = [
     name: "a distill of DeepSeek R1",
     id: "deepseek-v3",
     variant: "deepseek-r1",
-    models: /deepseek[-.]?r1(?:-.*(?:distill|qwen|llama|zero)|:(?:1\.5|7|8|14|32|70)b)/,
+    models: /deepseek[-.]?r1(?:-.*(?:distill|qwen|llama|zero)|[^:]*:(?:1\.5|7|8|14|32|70)b)/,
     doubtful: true,
     sampling: R1,
   },
@@ -138,12 +138,12 @@ export const FAMILIES: readonly Family[] = [
     name: "DeepSeek R1",
     id: "deepseek-v3",
     variant: "deepseek-r1",
-    models: /deepseek[-.]?r1/,
+    models: /deepseek[-.]?(?:tng-)?r1/,
     templates: [["<｜tool▁sep｜>", "</think>"]],
     sampling: R1,
     types: ["deepSeek"],
   },
-  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2\.1|cogito-v2-.*deepseek/ },
+  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2[.-]1|cogito-v2-.*deepseek/ },
   {
     name: "DeepSeek V2.5, V3",
     id: "deepseek-v3",
@@ -190,7 +190,7 @@ export const FAMILIES: readonly Family[] = [
     name: "GLM-4-0414",
     id: "glm4",
     variant: "glm-4-0414",
-    models: /glm-?4-\d+b-0414/,
+    models: /glm-?4-(?:\d+b-0414|32b)/,
     templates: [["[gMASK]", "可用工具", "!item['tools']"]],
   },
   {
@@ -344,7 +344,7 @@ export const FAMILIES: readonly Family[] = [
     name: "LFM2.5-8B-A1B, LFM2.5 Thinking",
     id: "pythonic",
     variant: "lfm2.5-8b-a1b",
-    models: /lfm-?2\.5-(?:8b-a1b|.*thinking)/,
+    models: /lfm-?2\.5[-:](?:8b|.*thinking)/,
     templates: [["<|tool_call_start|>", "<|im_start|>"]],
   },
   {
@@ -448,7 +448,7 @@ export const FAMILIES: readonly Family[] = [
     models: /ministral-?3-.*reasoning/,
     templates: [["[TOOL_CALLS]", "[ARGS]", "[THINK]"]],
   },
-  { name: "Ministral 3", id: "mistral", variant: "mistral-v13", models: /ministral-?3(?![.\d]|b)|ministral-\d+b.*2512/ },
+  { name: "Ministral 3", id: "mistral", variant: "mistral-v13", models: /ministral-?3(?![.\d]|b)|ministral-(?:14b|\d+b.*2512)/ },
   {
     name: "Magistral",
     id: "mistral",
@@ -686,7 +686,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Nemotron 3",
     id: "qwen3-coder",
     variant: "nemotron-3-nano",
-    models: /nemotron-?(?:(?:nano|super)-)?3(?![.\d]|b)/,
+    models: /nemotron-?(?:(?:nano|super)-)?3(?![.\d]|b)|nemotron-cascade-2/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "truncate_history_thinking"]],
   },
   {
@@ -736,7 +736,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Qwen2.5",
     id: "hermes",
     variant: "qwen2.5-7b-instruct",
-    models: /qwen-?2[.-]5(?!-(?:vl|omni|math|audio|.*vision))/,
+    models: /qwen-?2[.-]?5(?![\db]|-(?:vl|omni|math|audio|.*vision))/,
     bare: "base",
     templates: [["<tool_call>", '"arguments"', "<|im_start|>", "You are Qwen, created by Alibaba Cloud"]],
     sampling: QWEN25,
@@ -777,7 +777,7 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     variant: "qwen3-instruct-2507",
     templates: [["<tool_call>", '"arguments"', "<|im_start|>", "# Tools\\n\\nYou may call one or more", "!think", "!system\\nYou are"]],
-    models: /qwen-?3[-:](?!omni).*(?:instruct|2507)/,
+    models: /qwen-?3[-:](?!omni).*(?:instruct|2507)|qwen-?3-next-80b/,
     sampling: config("Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
   },
   {
@@ -793,10 +793,10 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     variant: "qwen3-vl-instruct",
     doubtful: true,
-    models: /qwen-?(?:2[.-]5-(?:vl|.*vision)|3-omni)/,
+    models: /qwen-?(?:2[.-]?5-(?:vl|.*vision)|3-omni)/,
   },
   { name: "Arch-Function, Arch-Agent", id: "hermes", models: /arch-(?:function|agent)/ },
-  { name: "Jan", id: "hermes", models: /jan-(?:nano|v1)/, sampling: QWEN3 },
+  { name: "Jan", id: "hermes", models: /jan-(?:nano|v[1-3])/, sampling: QWEN3 },
 
   // ---- Calls like those, in prompts of their own
   {
@@ -880,7 +880,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Ring 2, Ling 2.5 and 2.6", // the same calls, and turns of which little is known
     id: "ling",
     doubtful: true,
-    models: /ring-(?:(?:mini|flash)-?2[.-]0|1t(?![a-z])|2[.-]5)|ling-?2[.-][56]/,
+    models: /ring-(?:(?:mini|flash)-?(?:linear-)?2[.-]0|1t(?![a-z])|2[.-]5)|ling-?2[.-][56]/,
     templates: [["<role>HUMAN</role>", "<tool_call>"]],
   },
   {
@@ -895,7 +895,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Bielik 3",
     id: "bielik",
     variant: "bielik-11b-v3.0-instruct",
-    models: /bielik-[\d.]+b-v3/,
+    models: /bielik-(?:minitron-)?[\d.]+b-v3/,
     bare: "base",
     templates: [["<|function_list|>", "<tool_call>"]],
   },
@@ -932,7 +932,7 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     doubtful: true,
     models:
-      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba|longcat-flash-(?:chat|thinking)|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
+      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|longcat-flash-(?:chat|thinking)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
   },
 
   // ---- Llama 3

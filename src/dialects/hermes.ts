@@ -16,6 +16,7 @@ import { joined, type Pieces } from "./prompt.ts";
 import {
   callPieces,
   json,
+  MARKS,
   PRESERVED,
   resultPieces,
   STOPS,
@@ -26,7 +27,7 @@ import {
   toolPieces,
   turnPieces,
 } from "./qwen.ts";
-import { listedOf } from "./scan/json-calls.ts";
+import { firstOf, jsonCalls, listedOf } from "./scan/json-calls.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
@@ -44,12 +45,24 @@ import {
 
 // LongCat has a tag of its own; Jamba and others write a list of calls behind the third, NVIDIA's older Nemotrons behind the fourth.
 const listed = listedOf(json);
-const createScanner = scannerOfCalls({
-  "<tool_call>": json.marked,
-  "<longcat_tool_call>": json.marked,
-  "<tool_calls>": listed,
-  "<TOOLCALL>": listed,
+/** Qwen2.5-Coder leaves the tags out, or has others. */
+const untagged = jsonCalls({
+  wrappers: {
+    ...{ "```json": "```", "```": "```", "<tools>": "</tools>", "<function>": "</function>" },
+    ...{ "<function_call>": "</function_call>", "<function-call>": "</function-call>" },
+  },
+  firstKeys: new Set(["name", "arguments", "type", "function"]),
+  marks: MARKS,
 });
+const createScanner = scannerOfCalls(
+  {
+    "<tool_call>": json.marked,
+    "<longcat_tool_call>": json.marked,
+    "<tool_calls>": listed,
+    "<TOOLCALL>": listed,
+  },
+  firstOf(untagged),
+);
 
 // ---- Rendering
 

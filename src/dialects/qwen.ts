@@ -11,6 +11,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
+import { speak } from "./scan/steps.ts";
 import { type Spec, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { functionTool } from "./tools.ts";
 import { type Content, contentPieces } from "./transcript.ts";
@@ -21,15 +22,19 @@ export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 /** Models of others close calls with the last three. */
 const CLOSERS = ["</tool_call>", "</longcat_tool_call>", "</tool_calls>", "</TOOLCALL>"];
 
-/** Behind a tag: a call as a JSON object, or a list of such. */
-export const json = jsonCalls({ marks: ["<tool_call>", ...CLOSERS, "</think>", ...STOPS] });
+export const MARKS = ["<tool_call>", ...CLOSERS, "</think>", ...STOPS];
 
-export const scannerOfCalls = (calls: Spec["calls"]) =>
+/** Behind a tag: a call as a JSON object, or a list of such. */
+export const json = jsonCalls({ marks: MARKS });
+
+/** `first`: what an answer may begin with. */
+export const scannerOfCalls = (calls: Spec["calls"], first = speak) =>
   scannerOf({
     calls,
     closers: CLOSERS,
-    thinking: THINK_TAGS,
+    thinking: { ...THINK_TAGS, behind: first },
     stops: STOPS,
+    start: first,
     control: ["<|im_start|>"],
     callsInThinking: "promote-if-unclosed",
   });

@@ -59,6 +59,7 @@ const calls = tagCalls({
   bareNames: "declared",
   strips: true,
   ownTags: true,
+  wrappers: [],
   json: json.marked,
 });
 

@@ -78,6 +78,44 @@ describe("hermes: a list of calls in tags of its own", () => {
   }
 });
 
+describe("hermes: a call of a declared tool that an answer begins with needs no tags, or has others (Qwen2.5-Coder)", () => {
+  const call = '{"name": "f", "arguments": {"a": "x"}}';
+  const read = 'call f{"a":"x"}';
+  test.each([
+    ["alone", call, [read]],
+    ["on several lines", '\n{\n  "name": "f",\n  "arguments": {"a": "x"}\n}\n', ["text \n", read, "text \n"]],
+    ["two of them", `${call}\n${call}<|im_end|>`, [read, read, "control <|im_end|>"]],
+    ["a fence", `\`\`\`json\n${call}\n\`\`\`\nDone.`, [read, "control \n```", "text \nDone."]],
+    ["a list in a fence", `\`\`\`\n[${call}, ${call}]\n\`\`\``, [read, read, "control ]", "control \n```"]],
+    ["<tools>", `<tools>\n${call}\n</tools>`, [read, "control \n</tools>"]],
+    ["<tools>, half closed", `<tools> ${call} </tool`, [read, "control  </tool"]],
+    ["<function>", `<function>\n${call}\n</function>`, [read, "control \n</function>"]],
+    ["<function-call>", `<function-call> ${call}`, [read]],
+    ["behind thinking", `<think>{"name"</think>\n\n${call}`, ['thinking {"name"', "text \n\n", read]],
+    ["cut", '```json\n{"name": "f", "arguments": {"a": "x', ['cut f{"a":"x"}']],
+  ])("%s", (_, text, expected) => {
+    expect(lines(hermes, text, { tools })).toEqual(expected);
+  });
+  test.each([
+    ["not declared", call.replace('"f"', '"g"')],
+    ["behind prose", `For example:\n\`\`\`json\n${call}\n\`\`\``],
+    ["another object", '{"answer": 42, "name": "f"}'],
+    ["code", "```js\nlet a = {};\n```"],
+    ["a list", "[1, 2]"],
+  ])("%s: text", (_, text) => {
+    expect(lines(hermes, text, { tools })).toEqual([`text ${text}`]);
+  });
+  test("without declarations it is text", () => expect(lines(hermes, call)).toEqual([`text ${call}`]));
+});
+
+test("braces too many before what closes a call are no text", () => {
+  const call = '<tool_call>{"name": "f", "arguments": {"a": "x"}}';
+  for (const dialect of [hermes, getDialect("granite"), getDialect("smollm3")]) {
+    expect(lines(dialect, `${call}}}\n</tool_call>Done`)).toEqual(['call f{"a":"x"}', "control }}\n</tool_call>", "text Done"]);
+    expect(lines(dialect, `${call}} is it.`)).toEqual(['call f{"a":"x"}', "text } is it."]);
+  }
+});
+
 describe("xlam", () => {
   const f = '{"name": "f", "arguments": {}}';
   const g = '{"name": "g", "arguments": {"x": [1]}}';

@@ -341,6 +341,13 @@ test("qwen3-coder: names as attributes, where a declared tool is called", () => 
   expect(argumentsOf(qwen3Coder, `<function=edit><parameter=path>${quoted}</parameter></function>`)).toEqual([{ path: quoted }]);
 });
 
+test("qwen3-coder: arguments as one JSON object behind the name", () => {
+  const read = (inside: string) => lines(qwen3Coder, `<tool_call>\n<function=edit>${inside}</function>\n</tool_call>`);
+  expect(read('\n{"path": "</function>", "n": 1}\n')).toEqual(['call edit{"path":"</function>","n":1}', "control \n</tool_call>"]);
+  expect(read("{}")).toEqual(["call edit{}", "control \n</tool_call>"]);
+  expect(read("{path")).toEqual(["malformed bad-arguments"]);
+});
+
 test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", () => {
   const read = (inside: string) => lines(glm, `<tool_call>${inside}</tool_call>x`);
   expect(read('edit{"path": "</tool_call>", "n": 1.0}')).toEqual(['call edit{"path":"</tool_call>","n":1}', "text x"]);

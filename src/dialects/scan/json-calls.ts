@@ -230,7 +230,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   const behind = behindCall(false);
   const separatedBehind = behindCall(true);
   /** After an object that is not in a list: its block's closer, or another object. Anything else is text. */
-  const closingOne = closingThen(speak, behind);
+  const closingOne = closingThen(speak, behind, true);
 
   const marked: Step = (s) => {
     around(s, MARKED | SURE);
@@ -262,6 +262,19 @@ export function lineOf({ openers, own, opens, open }: JsonCalls): Step {
     return speak;
   };
 }
+
+/** At the beginning of an answer, where the call of a declared tool needs no mark. */
+export const firstOf =
+  ({ openers, opens, open }: JsonCalls): Step =>
+  (s) => {
+    if (s.tools.length === 0) return speak;
+    const code = s.blanks();
+    s.sayRun();
+    if (code === undefined) return undefined;
+    const mark = s.match(openers);
+    if (mark === undefined) return undefined;
+    return opens(s, mark) ? open(s, mark, STRICT) : speak;
+  };
 
 /** After a `{"name"` in the middle of a line, which may begin the call of a declared tool. */
 export const inLineOf =

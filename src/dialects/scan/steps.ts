@@ -143,14 +143,22 @@ const undo: Step = (s) => {
 
 // ---- after a call
 
-/** After a call: passes over blanks and the block's closer, then goes on with `behind`; where anything else stands, with `other`, or as text. */
-export function closingThen(behind: Step, other?: Step): Step {
+/**
+ * After a call: passes over blanks and the block's closer, then goes on with `behind`; where anything else stands, with `other`, or as text.
+ * `braces`: there may be too many before the closer.
+ */
+export function closingThen(behind: Step, other?: Step, braces = false): Step {
   const closed: Step = (s) => {
     s.control();
     return behind;
   };
   const closer: Step = (s) => {
-    if (s.blanks() === undefined) return undefined;
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    if (code === 125 && braces) {
+      s.pos++;
+      return closer;
+    }
     const mark = s.match(s.table.closing);
     if (mark === undefined) return undefined;
     if (mark !== "") {
