@@ -397,6 +397,14 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Phi-4-mini, by Microsoft", id: "phi4-mini", templates: [["<|tool|>", "<|/tool|>"]] },
   { name: "Phi-4-mini-reasoning", id: "phi4-mini", models: /phi-?4-mini-reasoning/, doubtful: true },
+  // It writes Qwen3-Coder's calls; its template is not at hand.
+  {
+    name: "Granite 4.2",
+    id: "qwen3-coder",
+    doubtful: true,
+    models: /granite-?4[.-]2(?![\db])/,
+    templates: [["<|start_of_role|>", "<function=", "<parameter="]],
+  },
   {
     name: "Granite 4.1",
     id: "granite",
@@ -713,6 +721,12 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "a relative of Qwen3-Coder", id: "qwen3-coder", templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>"]] },
   {
+    name: "a template with Qwen3-Coder's calls and turns of its own",
+    id: "qwen3-coder",
+    doubtful: true,
+    templates: [["<function=", "<parameter=", "<tool_call>"]],
+  },
+  {
     name: "Hermes 2 Pro, Hermes 3",
     id: "hermes",
     variant: "hermes-3-llama-3.1-8b",
@@ -890,6 +904,7 @@ export const FAMILIES: readonly Family[] = [
     models: /exaone-?4[.-]0/,
     templates: [["[|endofturn|]", "<tool_result>"]],
   },
+  { name: "K-EXAONE 2", id: "qwen3-coder", doubtful: true, models: /k-exaone-?2[.-]/ }, // the same of it
   { name: "a later EXAONE", id: "exaone", doubtful: true, models: /(?:k-)?exaone-?4|k-exaone/, templates: [["endofturn|", "<tool_call>"]] },
   {
     name: "Bielik 3",

@@ -350,7 +350,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   "qwen3-coder nemotron-3.5-nano": ["nvidia/NVIDIA-Nemotron-3.5-Lightning-7B-BF16", "nemotron-3.5-nano:30b", "nemotron-3.5-super"],
   "qwen3-coder qwen3.8-27b": ["Qwen/Qwen3.8-27B", "qwen3.8:27b", "Qwen3_8-27B-Q4_K_M.gguf"],
-  "qwen3-coder": ["XiaomiMiMo/MiMo-V2.5-Pro", "PrimeIntellect/INTELLECT-3"],
+  "qwen3-coder": [
+    "ibm-granite/granite-4.2-8b",
+    "granite4.2:3b",
+    "LGAI-EXAONE/K-EXAONE-2.0-750B-A37B",
+    "XiaomiMiMo/MiMo-V2.5-Pro",
+    "PrimeIntellect/INTELLECT-3",
+  ],
   "llama3 llama-3.1-8b-instruct": [
     "mannix/llama3.1-8b-abliterated:tools-q4_k_m",
     "Orenguteng/Llama-3.1-8B-Lexi-Uncensored-V2-GGUF",
@@ -449,6 +455,7 @@ describe("names", () => {
     ["google/gemma-3-4b-it", "possible"],
     ["google/gemma-4-31b", "possible"],
     ["google/gemma-4-E2B", "possible"],
+    ["ibm-granite/granite-4.2-8b", "possible"],
     ["google/gemma-4-E2B-it", "likely"],
     ["MFDoom/deepseek-r1-tool-calling:8b", "possible"],
     ["cohere-command-r-08-2024", "likely"],

@@ -341,6 +341,15 @@ test("qwen3-coder: names as attributes, where a declared tool is called", () => 
   expect(argumentsOf(qwen3Coder, `<function=edit><parameter=path>${quoted}</parameter></function>`)).toEqual([{ path: quoted }]);
 });
 
+test("a closer that is written twice is content of a text, and of nothing else", () => {
+  const read = (value: string) => argumentsOf(qwen3Coder, `<function=edit>\n<parameter=path>\na\n</parameter>${value}\n</function>`);
+  const twice = "\n</parameter>\n</parameter>";
+  expect(read(`\n<parameter=line>\n2${twice}`)).toEqual([{ path: "a", line: 2 }]);
+  expect(read(`\n<parameter=tags>\n["b"]${twice}\n<parameter=line>3</parameter>`)).toEqual([{ path: "a", tags: ["b"], line: 3 }]);
+  expect(read(`\n<parameter=line>\n2${twice}\n</parameter>`)).toEqual([{ path: "a", line: "2\n</parameter>\n</parameter>" }]);
+  expect(read("\n</parameter>")).toEqual([{ path: "a\n</parameter>" }]);
+});
+
 test("qwen3-coder: arguments as one JSON object behind the name", () => {
   const read = (inside: string) => lines(qwen3Coder, `<tool_call>\n<function=edit>${inside}</function>\n</tool_call>`);
   expect(read('\n{"path": "</function>", "n": 1}\n')).toEqual(['call edit{"path":"</function>","n":1}', "control \n</tool_call>"]);

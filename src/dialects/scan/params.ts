@@ -32,7 +32,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     const legal = legalHere(s);
     const mark = s.match(legal, true);
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
-    if (mark === "") return s.param ? content(s, s.param, s.param.blanks) : body(s, code);
+    if (mark === "") return s.param ? doubled(s, s.param) : body(s, code);
     const head = paramHeads.get(mark);
     const failed = finish(s, !head, escaped);
     if (failed) return failed;
@@ -52,6 +52,16 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     s.endCall(true);
     s.pos += mark.length;
     return stop;
+  };
+
+  /** After a closer that nothing legal follows. Models write it twice, which shows where no text is meant; else it was content. */
+  const doubled = (s: Scan, param: Param): Step | undefined => {
+    const again = param.type === "json" ? s.match(closers, true) : "";
+    if (again === undefined && !s.last) return undefined;
+    if (again !== param.closer || param.blanks.includes(again)) return content(s, param, param.blanks);
+    s.pos += again.length;
+    param.blanks += again;
+    return between;
   };
 
   /** The input ended here, perhaps inside a mark. If that can only be the opener of the next call, this call is complete. */
