@@ -142,7 +142,7 @@ export class Reader extends Window {
     while (this.#outer.length > 0) this.#outer.pop(); // setting a length is slow
     this.depth = 0;
     this.#frame = this.tail = this.comment = undefined;
-    this.#inField = this.mended = false;
+    this.#inField = this.mended = this.#any = false;
     this.keeps = 0;
     this.#state = VALUE;
     return this;

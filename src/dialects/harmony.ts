@@ -4,7 +4,6 @@
  *     <|channel|>analysis<|message|>Need the weather.<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Paris"}<|call|>
  */
 import { isObject } from "../core/json.ts";
-import { JSON_SYNTAX } from "../core/json-syntax.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
@@ -12,7 +11,7 @@ import type { Prompt, RenderableCall, RenderableResult, ScannerOptions } from ".
 import { argumentsText, isoDate, pythonJson, pythonText } from "./print.ts";
 import { markup, type Pieces, plainText } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
-import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
+import { broken, closingThen, control, cut, jsonArguments, nameTooLong, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, filled, type Rendered, type Setting } from "./tools.ts";
 import { callsOf, dialogue, leadingSystem, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
@@ -129,8 +128,10 @@ const body: Step = (s) => {
     s.endCall();
     return closing;
   }
-  return readArguments(s, JSON_SYNTAX, MARKS, closing);
+  s.behind = closing;
+  return inBody;
 };
+const inBody = jsonArguments(MARKS);
 
 /** The header of a call whose marks were stripped: ` to=functions.f json` and the object. */
 const strippedHeader: Step = (s) => {

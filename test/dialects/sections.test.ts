@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { deepseekV31 } from "../../src/dialects/deepseek-v3.1.ts";
 import { deepseekV3 } from "../../src/dialects/deepseek-v3.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
+import { harmony } from "../../src/dialects/harmony.ts";
 import { hermes } from "../../src/dialects/hermes.ts";
 import { kimiK2 } from "../../src/dialects/kimi-k2.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
@@ -97,6 +98,24 @@ describe("what stands behind an object and before another mark than its closer i
     ["blanks and other text", deepseekV31, `${tight} \nDone <｜x`, ["text  \nDone <｜x"]],
   ])("%s", (_, dialect, input, behind) => {
     expect(lines(dialect, input)).toEqual(["call f{}", ...behind]);
+  });
+});
+
+describe("arguments that stand alone may be a string that holds them", () => {
+  const held = (text: string): string => JSON.stringify(text);
+  test.each<[string, Dialect, (args: string) => string]>([
+    ["kimi-k2", kimiK2, (args) => kimi.replace("{}", args)],
+    ["deepseek-v3", deepseekV3, (args) => fenced.replace("{}", args)],
+    ["deepseek-v3.1", deepseekV31, (args) => tight.replace("{}", args)],
+    ["mistral", mistral, (args) => `[TOOL_CALLS]f[ARGS]${args}`],
+    ["harmony", harmony, (args) => `<|channel|>commentary to=functions.f <|constrain|>json<|message|>${args}`],
+  ])("%s", (_, dialect, call) => {
+    expect(lines(dialect, call(held(' {"a": "\\"}", "n": 1.0}')))).toEqual(['call f{"a":"\\"}","n":1}']);
+    expect(lines(dialect, call('""'))).toEqual(["call f{}"]);
+    expect(lines(dialect, call(held('{"a": 1} x')))).toEqual(["malformed bad-arguments"]);
+    expect(lines(dialect, call('"x"'))).toEqual(["malformed bad-arguments"]);
+    expect(lines(dialect, call(held('{"a": "b').slice(0, -1)))).toEqual(['cut f{"a":"b"}']);
+    expect(lines(dialect, call(held('{"a": {"b": {}}}')), { maxDepth: 2 })[0]).toBe("malformed too-deep");
   });
 });
 

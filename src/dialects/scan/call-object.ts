@@ -45,13 +45,17 @@ export class CallObject {
     } else if (!this.hasArguments && ARGUMENTS.has(key)) {
       this.strange = false;
       this.hasArguments = quoted || code === 123;
-      if (quoted) {
-        this.#inner = new Reader(s.maxDepth).begin(JSON_SYNTAX, s.json, NO_MARKS);
-        s.keeps = NO_LIMIT;
-      } else if (this.hasArguments) s.out = this.fault === undefined ? s.json : undefined;
+      if (quoted) this.openString(s);
+      else if (this.hasArguments) s.out = this.fault === undefined ? s.json : undefined;
       else if (code !== 110 && code !== 78) this.fault ??= { code: "bad-arguments", reason: "the arguments are no object" }; // `null`, `None`: there are none
     } else if (key !== "type" && key !== "function") this.strange ??= true;
     return first;
+  }
+
+  /** Before a string that holds the arguments. */
+  openString(s: Scan): void {
+    this.#inner = new Reader(s.maxDepth).begin(JSON_SYNTAX, s.json, NO_MARKS);
+    s.keeps = NO_LIMIT;
   }
 
   /** Whether the last thing that was read is the key of the arguments. */

@@ -73,7 +73,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   };
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
-  const head = new Marks([HEAD, ...ends]);
+  const head = new Marks([HEAD, ":", ...ends]);
   const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
   const bareNameEnd = new Marks([..."{<( \t\r\n"]);
@@ -82,10 +82,10 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (s.blanks() === undefined) return undefined;
     const mark = s.match(head);
     if (mark === undefined) return undefined;
-    if (mark !== HEAD) return mark === "" ? broken(s, "no-name", `"${HEAD}" was expected`) : broken(s, "empty", "the block is empty");
-    s.pos += HEAD.length;
+    if (ends.includes(mark)) return broken(s, "empty", "the block is empty");
+    s.pos += mark.length;
     s.word = "";
-    return readName;
+    return mark === HEAD ? readName : readOtherName;
   };
 
   const readName: Step = (s) => {
@@ -93,12 +93,26 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (mark === undefined) return undefined;
     if (mark === null) return nameTooLong;
     if (mark === "") return cut;
+    return named(s, resolveName(s, s.word.trim()), mark);
+  };
+
+  /** Where what stands before the name is missing, or half of it: only a declared name makes it a call. */
+  const readOtherName: Step = (s) => {
+    const mark = s.readWord(nameEnd);
+    if (mark === undefined) return undefined;
     const name = resolveName(s, s.word.trim());
+    return mark && s.declares(name) ? named(s, name, mark) : broken(s, "no-name", `"${HEAD}" was expected`);
+  };
+
+  /** Behind the name. Python's spelling of a call, or none of its arguments, must be that of a declared tool. */
+  const named = (s: Scan, name: string, mark: string): Step => {
     if (name === "") return broken(s, "no-name", "the name is empty");
     if (mark === "{") return begin(s, name, inBlock);
-    // Python's spelling of a call: only the name of a declared tool makes it one.
-    if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
-    return begin(s, name, inBlock, keywords, 41, 61);
+    if (!s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
+    if (mark === "(") return begin(s, name, inBlock, keywords, 41, 61);
+    s.startCall(name);
+    s.endCall();
+    return inBlock;
   };
 
   const readBareName =

@@ -4,6 +4,7 @@ import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Syntax } from "../../core/reader.ts";
 import type { SchemaNode } from "../../core/schema.ts";
 import { Marks } from "../../core/window.ts";
+import { CallObject } from "./call-object.ts";
 import type { Scan, Step } from "./scan.ts";
 
 // ---- text and thinking
@@ -208,11 +209,22 @@ export function readArguments(s: Scan, syntax: Syntax, marks: Marks, behind: Ste
   return inArguments;
 }
 
-/** The same for JSON, with `s.behind` already set. `null`, or nothing before a mark that is no stop, means that there are no arguments. */
+/**
+ * The same for JSON, with `s.behind` already set. `null`, or nothing before a mark that is no stop, means that there are no arguments; a
+ * string holds them.
+ */
 export function jsonArguments(marks: Marks): Step {
   const none = new Marks([...marks.list, "null"]);
   return (s) => {
-    if (s.blanks() === undefined) return undefined;
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    if (code === 34) {
+      s.object = new CallObject();
+      s.word = "";
+      s.begin(JSON_SYNTAX, undefined, marks).any();
+      s.object.openString(s);
+      return inQuotedArguments;
+    }
     const mark = s.match(none, true);
     if (mark === undefined && !s.last) return undefined;
     if (!mark || s.stops.list.includes(mark)) return readArguments(s, JSON_SYNTAX, marks, s.behind);
@@ -232,6 +244,18 @@ export const readThen =
     if (outcome === "deep") return tooDeep;
     return outcome === "done" ? done : bad;
   };
+
+const inQuotedArguments: Step = (s) => {
+  const { object } = s;
+  const outcome = s.read();
+  object?.piece(s);
+  if (outcome === undefined) return undefined;
+  if (outcome === "cut") return cut;
+  object?.value(s);
+  const { fault } = object ?? {};
+  if (fault?.code === "too-deep") return tooDeep;
+  return fault || outcome !== "done" ? broken(s, "bad-arguments", fault?.reason ?? s.reason) : ended;
+};
 
 const inArguments = readThen((s) => (s.mended ? alone : ended));
 
