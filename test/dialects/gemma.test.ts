@@ -49,6 +49,11 @@ test.each<[string, unknown]>([
   expect(read(args)).toEqual(["malformed no-name"]);
 });
 
+test("the dialect's own quote may stand behind an ASCII one that closes", () => {
+  expect(read(`{a:'x, y'${Q},b:"z"${Q}}`)).toEqual(called({ a: "x, y", b: "z" }));
+  expect(read(`{a:'x' ${Q}}`)).toEqual(["malformed bad-arguments"]);
+});
+
 test("a string may lack its first quote", () => {
   expect(read(`{query:weather in Tokyo${Q}}`)).toEqual(called({ query: "weather in Tokyo" }));
   expect(read(`{query: 12${Q} ,l:[a${Q},2]}`)).toEqual(called({ query: "12", l: ["a", 2] }));

@@ -47,7 +47,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     plainEnd: quotes.plainEnd,
     special: (r, code) => {
       const isAscii = r.quote !== quote;
-      if (isAscii && r.tail !== undefined) return closeQuote(r, behind);
+      if (isAscii && r.tail !== undefined) {
+        // The dialect's own may close what an ASCII quote has opened and closed.
+        const own = r.tail === "" ? r.match(closer) : "";
+        if (!own) return own === undefined ? undefined : closeQuote(r, behind);
+        r.tail = undefined;
+        r.pos += own.length;
+        return r.closeString();
+      }
       const known = isAscii ? blockEnds : closer;
       const mark = known.leads[code] === 1 ? r.match(known, true) : "";
       if (mark === undefined) return r.cut();
