@@ -36,14 +36,14 @@ const STOPS = spelled(STOP);
 
 const calls = SPELLINGS.map((spell) => {
   const [block, call, key, value] = [spell("<tool_calls>"), spell("<tool_call>"), spell("<arg_key>"), spell("<arg_value>")];
-  const callClose = spell("</tool_call>");
-  const ends = new Marks([spell("<tool_sep>"), key, callClose]); // Hy4 writes no separator
+  const [callClose, valueClose] = [spell("</tool_call>"), spell("</arg_value>")];
+  const ends = new Marks([spell("<tool_sep>"), valueClose, key, callClose]); // Hy4 writes no separator, small quants the wrong tag
   const steps = tagCalls({
     open: [block],
     close: [spell("</tool_calls>")],
     calls: [{ open: call, head: { ends, endsInside: ends, next: [key, callClose], read: (name) => ({ name: name.trim() }) } }],
     callClose,
-    params: [{ open: key, head: element(spell("</arg_key>"), value), value, close: spell("</arg_value>") }],
+    params: [{ open: key, head: element(spell("</arg_key>"), value), value, close: valueClose }],
     stops: STOPS,
     bareNames: "never",
   });

@@ -49,10 +49,12 @@ const all: Head = { ...HEAD, read: () => ({ name: "", type: "json" }) };
 const unescaped = (text: string | undefined): string | undefined => text?.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
 const CALL = "<|open|>call ";
+/** Some servers drop the tokens between the two. */
+const GLUED = "<|open|>toolscall ";
 const calls = tagCalls({
   open: [opened("tools")],
   close: [closed("tools")],
-  calls: [{ open: CALL, head: attributes }],
+  calls: [CALL, GLUED].map((open) => ({ open, head: attributes })),
   callClose: closed("call"),
   params: [
     { open: "<|open|>argument ", head: attributes, close: closed("argument") },
@@ -81,7 +83,7 @@ const inHeader: Step = (s) => {
 };
 
 const createScanner = scannerOf({
-  calls: { [opened("tools")]: calls.block, [CALL]: calls.bare },
+  calls: { [opened("tools")]: calls.block, [CALL]: calls.bare, [GLUED]: calls.bare },
   closers: [closed("tools")],
   thinking: { open: { [opened("think")]: think }, close: [closed("think"), opened("response")], stray: "control" },
   stops: STOPS,

@@ -23,7 +23,7 @@ const MARK = "]<]minimax[>[";
 const PRESERVED = [MARK, "<mm:think>", "</mm:think>"];
 const IMAGE = "]<]image[>[";
 const VIDEO = "]<]video[>[";
-const INVOKE = `${MARK}<invoke `;
+const [INVOKE, INVOKE_CLOSE] = [`${MARK}<invoke `, `${MARK}</invoke>`];
 const [OPEN, CLOSE] = [`${MARK}<tool_call>`, `${MARK}</tool_call>`];
 
 // ---- Scanning
@@ -32,7 +32,7 @@ const calls = tagCalls({
   open: [OPEN],
   close: [CLOSE],
   calls: [{ open: INVOKE, head: ATTRIBUTES }],
-  callClose: `${MARK}</invoke>`,
+  callClose: INVOKE_CLOSE,
   params: [],
   stops: STOPS,
   bareNames: "never",
@@ -44,7 +44,7 @@ const createScanner = scannerOf({
   closers: [CLOSE],
   thinking: { open: { "<mm:think>": think }, close: ["</mm:think>"], stray: "control" },
   stops: STOPS,
-  control: [...TURNS, MARK, IMAGE, VIDEO],
+  control: [...TURNS, CLOSE, INVOKE_CLOSE, MARK, IMAGE, VIDEO],
   inCalls: [MARK],
   callsInThinking: "promote",
   inLine: { [INVOKE]: calls.bare },

@@ -17,6 +17,7 @@ describe("kimi-k3", () => {
     ["none of them", block(call(json(" "))), ["call f{}"]],
     ["what is no object is malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["half an object is malformed", block(call(json('{"a": 1, "b": '))), ["malformed bad-arguments"]],
+    ["the tokens between a block and its first call may be lost", block(call("")).replace("<|sep|><|open|>", ""), ["call f{}"]],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
     [
       "a string that quotes the format is one",
@@ -85,6 +86,7 @@ describe("minimax-m3", () => {
       ["malformed bad-arguments", "call g{}"],
     ],
     ["a call without a block", `${invoke("", "g")}Hi`, ["call g{}", "text \nHi"]],
+    ["closers of nothing are no text", `Hi${mark}</invoke>${mark}</tool_call>`, ["text Hi"]],
     ["the call's end ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
     [
       "what is no item has no place in a list",

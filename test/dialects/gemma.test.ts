@@ -91,6 +91,10 @@ describe("behind its opener, a call of a declared tool", () => {
     expect(block("call:f")).toEqual(["call f{}", ...closed]);
     expect(block("f")).toEqual(["call f{}", ...closed]);
   });
+  test.each(['call:f({"content":"a"}', "call:f( {content:a} "])("may have round ones around the others: %j", (inside) => {
+    expect(block(`${inside})`)).toEqual(['call f{"content":"a"}', `control ${inside.endsWith(" ") ? " " : ""})<tool_call|>`, "text x"]);
+    expect(lines(gemma4, `<|tool_call>${inside.trimEnd()}`, { tools })).toEqual(['call f{"content":"a"}']);
+  });
   test.each([":g{}", "g{}", "call:g", "call:f please", "{}", "f please", "n".repeat(300)])("is no other: %j", (inside) => {
     expect(block(inside)).toEqual(["malformed no-name", "text x"]);
   });

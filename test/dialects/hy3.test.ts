@@ -28,6 +28,13 @@ test.each([
   expect(read("<think>Hm.</think>Hi").at(-1)).toBe("text Hi");
 });
 
+test("what closes a value is no part of a name", () => {
+  const read = (text: string) => lines(hy3, suffixed(text))[0];
+  expect(read("<tool_calls><tool_call>now</arg_value></tool_call></tool_calls>")).toBe("call now{}");
+  expect(read(weather.replace("<tool_sep>", "</arg_value>"))).toBe('call get_weather{"city":"Paris"}');
+  expect(read("<tool_calls><tool_call>now</arg_value>")).toBe("cut now{}");
+});
+
 test("Hy4 writes no separator behind the name", () => {
   const args = "<arg_key>city</arg_key><arg_value>Oslo</arg_value>";
   const block = suffixed(`<tool_calls>\n<tool_call>get_weather${args}</tool_call>\n<tool_call>now</tool_call>\n</tool_calls>`);

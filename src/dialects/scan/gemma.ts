@@ -116,10 +116,21 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (name === "") return broken(s, "no-name", "the name is empty");
     if (mark === "{") return begin(s, name, inBlock);
     if (!s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
-    if (mark === "(") return begin(s, name, inBlock, keywords, 41, 61);
+    if (mark === "(") {
+      s.pos++;
+      s.word = name;
+      return bracketed;
+    }
     s.startCall(name);
     s.endCall();
     return inBlock;
+  };
+
+  /** `f(city="Oslo")`, or `f({"city":"Oslo"})`. */
+  const bracketed: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    return code === 123 ? begin(s, s.word, inBlock) : start(s, s.word, inBlock, keywords, 41, 61);
   };
 
   const readBareName =
@@ -142,11 +153,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     s.word = "";
     return readNext;
   };
-  const inBlock = closingThen(speak, another);
+  const inBlock = closingThen(speak, another, 41);
   const readNext = readBareName(inBlock, (_, name) => name !== "");
 
-  const begin = (s: Scan, name: string, behind: Step, form = syntax, close: 125 | 41 = 125, pair: 58 | 61 = 58): Step => {
+  const begin = (s: Scan, name: string, behind: Step): Step => {
     s.pos++;
+    return start(s, name, behind, syntax, 125, 58);
+  };
+  const start = (s: Scan, name: string, behind: Step, form: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
     s.startCall(name);
     const step = readArguments(s, form, marks, behind, s.schemaOf(name));
     s.enter(close, pair);

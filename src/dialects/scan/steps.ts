@@ -146,9 +146,9 @@ const undo: Step = (s) => {
 
 /**
  * After a call: passes over blanks and the block's closer, then goes on with `behind`; where anything else stands, with `other`, or as text.
- * `braces`: there may be too many before the closer.
+ * There may be some of `brackets` before the closer.
  */
-export function closingThen(behind: Step, other?: Step, braces = false): Step {
+export function closingThen(behind: Step, other?: Step, brackets?: 125 | 41): Step {
   const closed: Step = (s) => {
     s.control();
     return behind;
@@ -156,7 +156,7 @@ export function closingThen(behind: Step, other?: Step, braces = false): Step {
   const closer: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    if (code === 125 && braces) {
+    if (code === brackets) {
       s.pos++;
       return closer;
     }
