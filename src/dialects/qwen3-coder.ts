@@ -16,7 +16,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
 import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
-import { ATTRIBUTES, element, NAME } from "./scan/heads.ts";
+import { ATTRIBUTES, element, type Head, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
@@ -39,6 +39,15 @@ const spaced = (tag: string): string[] => [tag, tag.replace("<", "< "), tag.repl
 const spacedClosers = (tag: string) =>
   Object.fromEntries([tag.replace(">", " >"), tag.replace("/", "/ "), tag.replace("<", "< ")].map((spaced) => [spaced, tag]));
 
+/** `<tag name="…">`, or `<tag …>`, as Step's models write it. */
+const OTHER: Head = {
+  ...ATTRIBUTES,
+  read(text) {
+    const { name, rest = "" } = ATTRIBUTES.read(text);
+    return name === undefined && /^\S+$/.test(rest) ? { name: rest } : { name, rest };
+  },
+};
+
 const calls = tagCalls({
   open: ["<tool_call>"],
   close: ["</tool_call>"],
@@ -46,14 +55,14 @@ const calls = tagCalls({
     ...spaced("<function=").map((open) => ({ open, head: NAME })),
     { open: "function=", head: NAME, slip: true },
     { open: "<function>", head: element("</function>", "<"), slip: true },
-    { open: "<function ", head: ATTRIBUTES, slip: true },
+    { open: "<function ", head: OTHER, slip: true },
   ],
   callClose: "</function>",
   closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>"), "</function_invocation>": "</function>" },
   params: [
     ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
     { open: "<parameter>", head: element("</parameter>", "<"), close: "</parameter>", slip: true },
-    { open: "<parameter ", head: ATTRIBUTES, close: "</parameter>", slip: true },
+    { open: "<parameter ", head: OTHER, close: "</parameter>", slip: true },
   ],
   stops: STOPS,
   bareNames: "declared",

@@ -330,6 +330,15 @@ test("minimax-m2: a stop is no part of a tag", () => {
   expect(lines(minimaxM2, "<minimax:tool_call><invoke x[e~[b")).toEqual(["malformed no-name", "control [e~[", "text b"]);
 });
 
+test("qwen3-coder: names behind a blank, where a declared tool is called", () => {
+  const call = "<tool_call><function edit>\n<parameter path>\na\n</parameter></function></tool_call>";
+  const declared = { tools: [{ name: "edit" }] };
+  expect(lines(qwen3Coder, call, declared)[0]).toBe('call edit{"path":"a"}');
+  expect(lines(qwen3Coder, call.replace("edit", "other"), declared)).toEqual(["malformed no-name"]);
+  expect(lines(qwen3Coder, call.replace("edit", "edit it"), declared)).toEqual(["malformed no-name"]);
+  expect(lines(qwen3Coder, call.replace(" path", " a path"), declared)).toEqual(["malformed bad-arguments"]);
+});
+
 test("qwen3-coder: names as attributes, where a declared tool is called", () => {
   const call = (name: string): string =>
     `<tool_call>\n<function name="${name}">\n<parameter name="path">\na\n</parameter>\n<parameter name='text'>b</parameter>\n</function>\n</tool_call>x`;
