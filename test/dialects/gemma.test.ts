@@ -81,21 +81,14 @@ describe("a call of a declared tool that has lost its opener", () => {
   test("and where nothing is declared", () => expect(lines(gemma4, "call:f{}")).toEqual(["text call:f{}"]));
 });
 
-describe("behind its opener, a call of a declared tool", () => {
+describe("after its opener, a call of a declared tool", () => {
   const block = (inside: string) => lines(gemma4, `<|tool_call>${inside}<tool_call|>x`, { tools });
   const closed = ["control <tool_call|>", "text x"];
-  test.each([":f{content:a}", "f{content:a}", " : f {content:a}", "ns:f{content:a}"])("may lack the word before it: %j", (inside) => {
-    expect(block(inside)).toEqual(['call f{"content":"a"}', ...closed]);
-  });
-  test("may lack its brackets", () => {
-    expect(block("call:f")).toEqual(["call f{}", ...closed]);
-    expect(block("f")).toEqual(["call f{}", ...closed]);
-  });
   test.each(['call:f({"content":"a"}', "call:f( {content:a} "])("may have round ones around the others: %j", (inside) => {
     expect(block(`${inside})`)).toEqual(['call f{"content":"a"}', `control ${inside.endsWith(" ") ? " " : ""})<tool_call|>`, "text x"]);
     expect(lines(gemma4, `<|tool_call>${inside.trimEnd()}`, { tools })).toEqual(['call f{"content":"a"}']);
   });
-  test.each([":g{}", "g{}", "call:g", "call:f please", "{}", "f please", "n".repeat(300)])("is no other: %j", (inside) => {
+  test.each([":f{}", "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])("needs its word and its brackets: %j", (inside) => {
     expect(block(inside)).toEqual(["malformed no-name", "text x"]);
   });
 });

@@ -80,7 +80,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   };
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
-  const head = new Marks([HEAD, ":", ...ends]);
+  const head = new Marks([HEAD, ...ends]);
   const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
   const bareNameEnd = new Marks([..."{<( \t\r\n"]);
@@ -89,10 +89,10 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (s.blanks() === undefined) return undefined;
     const mark = s.match(head);
     if (mark === undefined) return undefined;
-    if (ends.includes(mark)) return broken(s, "empty", "the block is empty");
-    s.pos += mark.length;
+    if (mark !== HEAD) return mark === "" ? broken(s, "no-name", `"${HEAD}" was expected`) : broken(s, "empty", "the block is empty");
+    s.pos += HEAD.length;
     s.word = "";
-    return mark === HEAD ? readName : readOtherName;
+    return readName;
   };
 
   const readName: Step = (s) => {
@@ -100,30 +100,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (mark === undefined) return undefined;
     if (mark === null) return nameTooLong;
     if (mark === "") return cut;
-    return named(s, resolveName(s, s.word.trim()), mark);
-  };
-
-  /** Where what stands before the name is missing, or half of it: only a declared name makes it a call. */
-  const readOtherName: Step = (s) => {
-    const mark = s.readWord(nameEnd);
-    if (mark === undefined) return undefined;
     const name = resolveName(s, s.word.trim());
-    return mark && s.declares(name) ? named(s, name, mark) : broken(s, "no-name", `"${HEAD}" was expected`);
-  };
-
-  /** Behind the name. Python's spelling of a call, or none of its arguments, must be that of a declared tool. */
-  const named = (s: Scan, name: string, mark: string): Step => {
     if (name === "") return broken(s, "no-name", "the name is empty");
     if (mark === "{") return begin(s, name, inBlock);
-    if (!s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
-    if (mark === "(") {
-      s.pos++;
-      s.word = name;
-      return bracketed;
-    }
-    s.startCall(name);
-    s.endCall();
-    return inBlock;
+    // Python's spelling of a call: only the name of a declared tool makes it one.
+    if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected after the name`);
+    s.pos++;
+    s.word = name;
+    return bracketed;
   };
 
   /** `f(city="Oslo")`, or `f({"city":"Oslo"})`. */
@@ -144,7 +128,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
       return begin(s, name, behind);
     };
 
-  /** Behind a call whose block is still open: some models put the next one into it. */
+  /** After a call whose block is still open: some models put the next one into it. */
   const another: Step = (s) => {
     const mark = s.match(headOnly);
     if (mark === undefined) return undefined;
