@@ -14,7 +14,7 @@ import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError, NO_FINISH } from "../engines/finish.ts";
 import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
-import type { ChatData, Turn } from "./data.ts";
+import { type ChatData, checkPart, type Turn } from "./data.ts";
 import { History, type OpenResult } from "./history.ts";
 import { FreshIds } from "./ids.ts";
 import { brokenOff, CANCELLED, contentOf, type Finished, type Outcome, outcomeOf } from "./outcome.ts";
@@ -130,6 +130,7 @@ export class Chat {
     const parts: readonly (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : input;
     if (!Array.isArray(parts) || parts.some((part) => !part?.type))
       throw new Error('a message is text, or a list like [{ type: "text", text }]');
+    for (const [i, part] of parts.entries()) checkPart(part, `the message's [${i}]`);
     const content = structuredClone(parts);
     return this.#reply(() => {
       const answered = this.#history.closeCalls("The user went on without a result.");

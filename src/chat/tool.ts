@@ -15,6 +15,7 @@
 import type { Json, JsonObject, Media, Message, Tool, ToolCall } from "../core/nouns.ts";
 import { schemaFault } from "../engines/schema-fault.ts";
 import { type Check, checkOfJsonSchema, checkOfStandardSchema } from "./check.ts";
+import { checkPart } from "./data.ts";
 import type { Arguments, StandardSchema } from "./infer.ts";
 
 export interface ToolContext {
@@ -66,6 +67,7 @@ export class ToolAnswer {
   /** Throws where JSON cannot hold it. */
   constructor(output: unknown, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
     if (!Array.isArray(media)) throw new Error("the media of a ToolAnswer are a list");
+    for (const [i, one] of media.entries()) checkPart(one, `the media of a ToolAnswer, [${i}]`, ["media"]);
     this.output = jsonOf(output);
     this.media = media;
     this.isError = isError;
@@ -79,10 +81,19 @@ function jsonOf(value: unknown): Json {
   if (value === undefined) return DONE;
   if (ArrayBuffer.isView(value))
     throw new Error("the tool returned bytes, which JSON cannot hold: give them in base64 as media of a ToolAnswer");
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value, (key, inner: unknown) => (key === "" ? inner : held(inner)));
   if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
   if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
   return JSON.parse(text) as Json;
+}
+
+/** JSON makes `{}` of these too, and a model that reads `{ "error": {} }` believes that all went well. */
+function held(value: unknown): unknown {
+  if (value instanceof Error) return Object.assign({ message: value.message || value.name }, value);
+  if (value instanceof Promise) throw new Error("the tool returned a promise inside of something: await it first");
+  if (value instanceof Map || value instanceof Set)
+    throw new Error(`the tool returned something with a ${tagOf(value)} in it, which JSON cannot hold`);
+  return value;
 }
 
 /** `Map`, `Response`, `AsyncGenerator`. */

@@ -151,6 +151,23 @@ describe("a turn", () => {
     await expect(chat.send("go").text()).rejects.toMatchObject({ name: "EngineError", info: { code: "rate-limit", retryAfterMs: 5 } });
   });
 
+  test("text() is also what the model refused with", async () => {
+    const { chat } = scriptedChat([
+      [
+        { type: "refusal", text: "I cannot." },
+        { type: "finish", reason: "content-filter" },
+      ],
+    ]);
+    expect(await chat.send("hi").text()).toBe("I cannot.");
+  });
+
+  test("text() throws where calls are all there is", async () => {
+    const forever = scriptedChat([[...calls("paint", { color: "red" }), toolCalls]], { tools: [paint], maxSteps: 1 });
+    await expect(forever.chat.send("go").text()).rejects.toThrow("maxSteps");
+    const open = scriptedChat([[...calls("ask", {}), toolCalls]], { tools: [defineTool({ name: "ask" })] });
+    await expect(open.chat.send("go").text()).rejects.toThrow("calls wait for chat.answer");
+  });
+
   test("ends after maxSteps, with a result for every call", async () => {
     const again = [...calls("paint", { color: "red" }), toolCalls];
     const { chat, engine } = scriptedChat([again, again, again], { maxSteps: 2 });
@@ -304,6 +321,33 @@ describe("what a tool gives", () => {
       },
       { output: "EBUSY", isError: true },
     ],
+    [
+      "what it throws, and is data",
+      () => {
+        throw { status: 404 };
+      },
+      { output: '{"status":404}', isError: true },
+    ],
+    [
+      "what all of its attempts threw",
+      () => Promise.any([Promise.reject(new Error("no route")), Promise.reject(new Error("no name"))]),
+      { output: "All promises were rejected: no route: no name", isError: true },
+    ],
+    [
+      "what it throws, whose cause it has said already",
+      () => {
+        throw new Error("no answer (closed)", { cause: new Error("closed") });
+      },
+      { output: "no answer (closed)", isError: true },
+    ],
+    ["an error inside of something", () => ({ error: new Error("bad") }), { output: { error: { message: "bad" } } }],
+    ["a promise inside of something", () => [Promise.resolve(1)], { output: expect.stringContaining("await it"), isError: true }],
+    ["a map inside of something", () => ({ found: new Map() }), { output: expect.stringContaining("Map"), isError: true }],
+    [
+      "an image as bytes",
+      () => new ToolAnswer("", { media: [{ type: "media", mediaType: "image/png", data: new Uint8Array(3) as never }] }),
+      { output: expect.stringContaining("base64"), isError: true },
+    ],
     ["bytes", () => new Uint8Array(9), { output: expect.stringContaining("as media of a ToolAnswer"), isError: true }],
     [
       "one image, not in a list",
@@ -350,6 +394,8 @@ describe("who is mistaken is told at once, and what to do", () => {
     ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "readChat(JSON.parse(text))"],
     ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() gave"],
     ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message is text, or a list"],
+    ["a part of another API", () => createChat({ engine }).send([{ type: "image_url" } as never]), "type must be one of text, media"],
+    ["an image without bytes", () => createChat({ engine }).send([{ type: "media", mediaType: "image/png" }]), "must have data"],
     ["words in a list", () => createChat({ engine }).send(["hi"] as never), "a message is text, or a list"],
   ])("%s", (_, make, words) => {
     expect(make).toThrow(words);
