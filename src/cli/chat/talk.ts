@@ -146,6 +146,8 @@ class Conversation implements Person {
   readonly #editor: Editor;
   /** Tools that the user has allowed for good. */
   readonly #allowed = new Set<string>();
+  /** Of the answer that is coming. */
+  #screen: Screen | undefined;
   /** What is to be said when the answer is over. */
   #warnings: string[] = [];
 
@@ -189,6 +191,7 @@ class Conversation implements Person {
     if (this.#allowed.has(call.name)) return true;
     const { bold, dim, yellow } = this.#palette;
     this.#spinner.stop();
+    this.#output.write(this.#screen?.whole(call) ?? "");
     const question = `  ${yellow("?")} run ${bold(visible(call.name))}  ${dim("yes, no or always, and Enter:")} `;
     const word = await this.#editor.ask(question, ["yes", "no", "always"], signal);
     if (word === "always") this.#allowed.add(call.name);
@@ -223,6 +226,7 @@ class Conversation implements Person {
       process.exit(130); // whoever presses twice means it
     });
     const screen = new Screen({ palette: this.#palette, width: widthOfScreen(output) });
+    this.#screen = screen;
     const began = performance.now();
     output.write("\n");
     spinner.start();
