@@ -118,10 +118,13 @@ export function defineTool<const S extends JsonObject | StandardSchema = typeof 
     if (foreign in definition && !(ours in definition)) throw new Error(`the tool ${name}: ${foreign} is called ${ours} here`);
   const schema: JsonObject | StandardSchema = definition.parameters ?? NOTHING;
   const parameters = definition.jsonSchema ?? jsonSchemaOf(schema, name);
+  const check = isStandard(schema) ? checkOfStandardSchema(schema) : checked(schema, name);
+  if (!describesObject(parameters))
+    throw new Error(`the tool ${name}: its parameters are no JSON Schema of an object, like { type: "object", properties: { … } }`);
   return {
     tool: { name, ...(description === undefined ? {} : { description }), parameters },
     readOnly,
-    check: isStandard(schema) ? checkOfStandardSchema(schema) : checked(schema, name),
+    check,
     ...(run ? { run: (args, context) => run.call(definition, args as Arguments<S>, context) } : {}),
   };
 }
@@ -139,8 +142,6 @@ function jsonSchemaOf(schema: JsonObject | StandardSchema, name: string): JsonOb
 function checked(schema: JsonObject, name: string): Check {
   const fault = schemaFault(schema);
   if (fault !== undefined) throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${fault}`);
-  if (!describesObject(schema))
-    throw new Error(`the tool ${name}: its parameters are no JSON Schema of an object, like { type: "object", properties: { … } }`);
   return checkOfJsonSchema(schema);
 }
 

@@ -547,6 +547,15 @@ test.each([
   expect(engine.requests.map((request) => request.toolChoice)).toEqual([toolChoice, then, toolChoice, then]);
 });
 
+test("a call that must be and was no good must be made again", async () => {
+  const bad = [...calls("paint", { color: "loud" }), toolCalls];
+  const { chat, engine } = scriptedChat([bad, bad, [...calls("paint", { color: "red" }), toolCalls], says("done")], {
+    toolChoice: "required",
+  });
+  expect(await chat.send("paint").text()).toBe("done");
+  expect(engine.requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "required", "required", "auto"]);
+});
+
 describe("tools that somebody else runs", () => {
   const remote = defineTool({ name: "remote" });
   const script = [...calls("remote", {}, "a"), ...calls("paint", { color: "red" }, "b", 1), toolCalls];
