@@ -5,7 +5,7 @@
 import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
 import { unlessAborted } from "../engines/bounded.ts";
 import { readMalformed } from "../wires/accumulate.ts";
-import { type ChatTool, ToolAnswer } from "./tool.ts";
+import { type ChatTool, isAnswer, ToolAnswer } from "./tool.ts";
 
 /** `true`: it runs. Otherwise it does not, and the model is told; with a text, why. */
 export type Approve = (call: ToolCall, tool: ChatTool, signal: AbortSignal) => Approval | Promise<Approval>;
@@ -71,7 +71,7 @@ export async function run({ call, arguments: args, tool }: Extract<Fate, { type:
 }
 
 export function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
-  const { output, media, isError } = returned instanceof ToolAnswer ? returned : new ToolAnswer(returned);
+  const { output, media, isError } = isAnswer(returned) ? returned : new ToolAnswer(returned);
   return {
     role: "tool",
     id,

@@ -58,8 +58,14 @@ export interface ToolSet {
   refresh?(): Promise<void>;
 }
 
+/** A tool may come with a copy of this package of its own. */
+const ANSWER = Symbol.for("dragoman.ToolAnswer");
+
+export const isAnswer = (value: unknown): value is ToolAnswer => typeof value === "object" && value !== null && ANSWER in value;
+
 /** A result that is more than JSON: with images, or an error that the tool reports rather than throws. */
 export class ToolAnswer {
+  readonly [ANSWER] = true;
   readonly output: Json;
   readonly media: readonly Media[];
   readonly isError: boolean;

@@ -1,6 +1,6 @@
 // The promises of a chat, each on an engine that says what it is told.
 import { getEventListeners } from "node:events";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type Chat,
   type ChatEvent,
@@ -370,6 +370,13 @@ describe("what a tool gives", () => {
     ["a function", () => () => 1, { isError: true, output: expect.stringContaining("function") }],
   ])("%s", async (_, run, result) => {
     expect(await resultWith(run)).toMatchObject(result);
+  });
+
+  test("an answer of another copy of this package", async () => {
+    vi.resetModules();
+    const { ToolAnswer: Other } = await import("../../src/chat/index.ts");
+    expect(Other).not.toBe(ToolAnswer);
+    expect(await resultWith(() => new Other("no", { isError: true }))).toEqual({ output: "no", isError: true });
   });
 
   test("what it writes to its arguments is not what the model said", async () => {
