@@ -177,14 +177,14 @@ class Session implements McpTools {
         if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
           throw new Error(`the MCP server ${this.name} gave no sign of life for ${timeout / 1000} s`, { cause: error });
         const lost = client.transport ? this.#line.lost(error) : "gone";
-        if (lost === undefined) throw whole(error);
+        if (lost === undefined && error instanceof McpError) throw whole(error);
+        const why = this.#end(error as Error); // with all that its cause says
+        if (lost === undefined) throw new Error(`the MCP server ${this.name} did not take the call: ${why}`);
         await client.close();
-        if (lost === "forgotten" && isSecond) throw error;
-        if (lost === "forgotten") continue;
-        const why = this.#end(error as Error);
+        if (lost === "forgotten" && !isSecond) continue;
+        if (lost === "forgotten") throw new Error(`the MCP server ${this.name} does not know the session, nor a new one: ${why}`);
         throw new Error(
           `the MCP server ${this.name} ended during this call, and whether it was carried out is not known; the next call connects again (${why})`,
-          { cause: error },
         );
       }
     }
@@ -242,10 +242,8 @@ async function callAsTask(client: Client, params: CallParams, { signal, ...optio
 }
 
 /** With what a server says of an error beside its words: where to sign in, what it lacks. */
-const whole = (error: unknown): unknown =>
-  error instanceof McpError && error.data !== undefined
-    ? new Error(`${error.message}: ${JSON.stringify(error.data)}`, { cause: error })
-    : error;
+const whole = (error: McpError): Error =>
+  error.data === undefined ? error : new Error(`${error.message}: ${JSON.stringify(error.data)}`, { cause: error });
 
 /** Whoever is gone does not answer, and is closed. */
 function watch(client: Client): void {

@@ -416,6 +416,27 @@ test("a server that refuses every call is not asked for ever", async () => {
   expect(seen.filter(({ body }) => body.includes("tools/call"))).toHaveLength(2);
 });
 
+test("a call that a server over HTTP does not take says what it answers, and a page for people only that", async () => {
+  const page = "<!DOCTYPE html><p>Sign in";
+  const answers = {
+    initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "locked", version: "1" } },
+  };
+  const { url } = await startServer((response, { body }) => {
+    const { id, method, params } = body === "" ? {} : JSON.parse(body);
+    const result = { ...answers, "tools/list": { tools: [{ name: "read" }, { name: "write" }] }, ping: {} }[method as "initialize"];
+    if (method === "tools/call")
+      return void response.writeHead(params.name === "read" ? 401 : 503).end(params.name === "read" ? "expired" : page);
+    if (!result) return void response.writeHead(id === undefined && body ? 202 : 405).end();
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  await using server = await mcpTools({ url });
+  const { results } = await callAll(server, ["read", "write"]);
+  expect(results.map(({ output }) => output)).toEqual([
+    "the MCP server locked did not take the call: it answers 401, expired",
+    expect.stringMatching(/ended during this call.*\(it answers 503\)$/),
+  ]);
+});
+
 test("an abort is told to the server", async () => {
   const { url, hang, called } = await exchangeable();
   await hang();
