@@ -32,11 +32,11 @@ const entries = [
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 29_840,
+    limit: 30_500,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 63_060, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 63_100, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.

@@ -78,6 +78,40 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     expect(await shown("the events")).toContain("hermes, ");
   });
 
+  test("scan: the tools may be those of a request, and what is no tool is told", async () => {
+    await open("scan");
+    await page.getByLabel("dialect").selectOption("gemma4");
+    await page.getByLabel("what the model wrote").fill("<|tool_call>call:f{zip:02134}<tool_call|>");
+    const parameters = { type: "object", properties: { zip: { type: "string" } } };
+    await page
+      .getByLabel("the tools, as JSON")
+      .fill(JSON.stringify({ tools: [{ type: "function", function: { name: "f", parameters } }] }));
+    expect(await shown("the events")).toContain('{"zip":"02134"}');
+    await page.getByLabel("the tools, as JSON").fill("{}");
+    expect(await shown("the events")).toContain("must be a list of tools");
+    await page.getByLabel("the tools, as JSON").fill("[null]");
+    expect(await shown("the events")).toContain("tools[0] must be an object");
+  });
+
+  test("what was typed is there when one comes back, and a place that is none is the first", async () => {
+    await open("prompt");
+    await page.getByLabel("the request, as JSON").fill("mine");
+    await page.getByRole("link", { name: "Translate" }).click();
+    await page.getByRole("link", { name: "Prompt" }).click();
+    expect(await page.getByLabel("the request, as JSON").inputValue()).toBe("mine");
+    await open("constructor");
+    await expect.poll(() => page.getByLabel("what the model wrote").count()).toBe(1);
+  });
+
+  test("a list in which nothing is new stays, and with it whoever goes through it with keys", async () => {
+    await open("exchanges");
+    const button = page.getByRole("button", { name: "openai-chat one → up" });
+    await button.focus();
+    await page.waitForResponse(/web\/exchanges$/); // the list is looked at again
+    await page.waitForResponse(/web\/exchanges$/); // what came before is shown
+    expect(await button.evaluate((node) => node === document.activeElement)).toBe(true);
+  });
+
   test("prompt: control tokens are told from data that looks like them", async () => {
     await open("prompt");
     await page.getByLabel("dialect").selectOption("hermes/qwen3-0.6b");

@@ -13,6 +13,8 @@ export function exchangesView(): HTMLElement[] {
   const list = el("ul", { className: "list" });
   const detail = el("div", { className: "columns" });
   let chosen = "";
+  /** What the list shows. */
+  let last = "";
 
   async function fetched<T>(path: string): Promise<T> {
     const answer = await fetch(path, key.value ? { headers: { authorization: `Bearer ${key.value}` } } : {});
@@ -32,6 +34,9 @@ export function exchangesView(): HTMLElement[] {
   const refresh = (): Promise<void> =>
     attempt(async () => {
       const found = await fetched<Listed[]>("web/exchanges");
+      const now = JSON.stringify([found, chosen]);
+      if (now === last) return; // whoever goes through it with keys stays where they are
+      last = now;
       list.replaceChildren(...found.map(itemOf));
       if (found.length === 0)
         list.replaceChildren(el("li", {}, el("p", { className: "quiet", textContent: "nothing yet: ask something" })));
@@ -57,6 +62,7 @@ export function exchangesView(): HTMLElement[] {
       chosen = name;
       detail.replaceChildren(...shown(await fetched<Shown>(`web/exchanges/${name}`)));
       await refresh();
+      if (detail.getBoundingClientRect().top >= innerHeight) detail.scrollIntoView(); // on a narrow screen it is below the list
     });
 
   lock.addEventListener("submit", (event) => {
@@ -64,9 +70,8 @@ export function exchangesView(): HTMLElement[] {
     refresh();
   });
   refresh();
-  const timer = setInterval(() => {
-    if (!list.isConnected) clearInterval(timer);
-    else if (!document.hidden) refresh();
+  setInterval(() => {
+    if (list.isConnected && !document.hidden) refresh();
   }, EVERY_MS);
   return [lock, problem, el("div", { className: "inspector" }, list, detail)];
 }

@@ -11,13 +11,18 @@ const VIEWS: Readonly<Record<string, { readonly title: string; readonly view: ()
   exchanges: { title: "Exchanges", view: exchangesView },
 };
 
+/** Each is made once: what somebody has typed is there when they come back. */
+const made = new Map<string, HTMLElement[]>();
+
 function show(): void {
-  const name = location.hash.slice(1) in VIEWS ? location.hash.slice(1) : "scan";
+  const name = Object.hasOwn(VIEWS, location.hash.slice(1)) ? location.hash.slice(1) : "scan";
+  const view = made.get(name) ?? VIEWS[name]!.view();
+  made.set(name, view);
   const links = Object.entries(VIEWS).map(([id, { title }]) =>
     el("a", { href: `#${id}`, textContent: title, ...(id === name && { ariaCurrent: "page" }) }),
   );
   document.querySelector("nav")?.replaceChildren(...links);
-  document.querySelector("main")?.replaceChildren(...(VIEWS[name]?.view() ?? []));
+  document.querySelector("main")?.replaceChildren(...view);
 }
 
 addEventListener("hashchange", show);

@@ -1,5 +1,6 @@
 /** A model's text, and the events that a scanner makes of it while it is typed. */
 import { detectDialect, type Event, getDialect, listDialects, promptText, type Tool } from "../src/index.ts";
+import { declaredTools } from "../src/wires/declared.ts";
 import { card, choice, editor, el, labelled, live } from "./dom.ts";
 import { CALL, TOOLS_JSON } from "./examples.ts";
 import { rowOf, rows } from "./parts.ts";
@@ -9,6 +10,14 @@ const DETECT = "detect it";
 function example(id: string): string {
   const dialect = getDialect(id);
   return promptText([...dialect.renderThinking("I need the weather."), ...dialect.renderToolCalls([CALL])]);
+}
+
+function toolsIn(text: string): Tool[] {
+  try {
+    return text.trim() === "" ? [] : declaredTools(JSON.parse(text));
+  } catch (error) {
+    throw new Error(`the tools: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 export function scanView(): HTMLElement[] {
@@ -29,7 +38,7 @@ export function scanView(): HTMLElement[] {
     const text = output.value;
     const found = dialect.value === DETECT ? detectDialect({ sample: text }) : undefined;
     if (dialect.value === DETECT && !found) throw new Error("nothing in this text says which dialect it is");
-    const scanner = getDialect(found?.id ?? dialect.value).createScanner({ tools: JSON.parse(tools.value || "[]") as Tool[] });
+    const scanner = getDialect(found?.id ?? dialect.value).createScanner({ tools: toolsIn(tools.value) });
     const events: Event[] = [];
     const step = Math.max(1, Math.floor(Number(size.value)) || 1);
     for (let at = 0; at < text.length; at += step) events.push(...scanner.feed(text.slice(at, at + step)));

@@ -14,7 +14,7 @@ import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError, NO_FINISH } from "../engines/finish.ts";
 import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
-import type { ChatData, Turn } from "./data.ts";
+import { type ChatData, checkPart, type Turn } from "./data.ts";
 import { History, type OpenResult } from "./history.ts";
 import { FreshIds } from "./ids.ts";
 import { brokenOff, CANCELLED, contentOf, type Finished, type Outcome, outcomeOf } from "./outcome.ts";
@@ -130,6 +130,7 @@ export class Chat {
     const parts: readonly (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : input;
     if (!Array.isArray(parts) || parts.some((part) => !part?.type))
       throw new Error('a message is text, or a list like [{ type: "text", text }]');
+    for (const [i, part] of parts.entries()) checkPart(part, `the message's [${i}]`);
     const content = structuredClone(parts);
     return this.#reply(() => {
       const answered = this.#history.closeCalls("The user went on without a result.");
@@ -212,7 +213,7 @@ export class Chat {
     let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
     let turn: Turn;
     try {
-      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, running });
+      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, running, isAnswered: this.#endsInResults });
     } finally {
       // Also reached when whoever reads the events stops reading.
       abort.abort();
@@ -242,7 +243,9 @@ export class Chat {
       const fates = yield* this.#run(asked, turn);
       if (turn.signal.aborted) return { reason: "aborted", error: CANCELLED };
       if (fates.some(({ type }) => type === "open")) return { reason: "tool-calls" };
-      if (fates.some((fate) => fate.type === "refused" && fate.mistake) && ++repairs > maxRepairs) {
+      const mistakes = fates.filter((fate) => fate.type === "refused" && fate.mistake).length;
+      turn.isAnswered ||= mistakes < fates.length;
+      if (mistakes > 0 && ++repairs > maxRepairs) {
         return { reason: "error", error: { code: "malformed-call", message: `${repairs} answers had calls that no tool takes` } };
       }
       if (n >= maxSteps) return { reason: "max-steps" };
@@ -322,14 +325,13 @@ export class Chat {
 
   // ---- Requests
 
-  async #request({ tools, signal }: SendOptions = {}): Promise<Request> {
+  async #request({ tools, signal, isAnswered = this.#endsInResults }: Partial<TurnState> = {}): Promise<Request> {
     const { engine, thinking, sampling, maxTokens, stop, toolChoice, parallelCalls, output, extra } = this.#options;
     this.#model ??= (await unlessAborted(signal, engine.models({ signal })))[0]?.id ?? "default";
     const set = { thinking, sampling, maxTokens, stop, parallelCalls, output, extra };
     // Tools that were declared before stay declared: prompts are cached by their beginning, and some servers refuse calls of unknown tools.
     await unlessAborted(signal, this.#tools.refresh());
     const known = this.tools;
-    const isAnswered = this.#history.sent.at(-1)?.role === "tool";
     const choice: ToolChoice | undefined = tools === false ? "none" : toolChoice && isAnswered ? loosened(toolChoice) : toolChoice;
     const declared = known.length > 0 && (tools !== false || this.history.some(({ role }) => role === "tool"));
     return {
@@ -340,6 +342,10 @@ export class Chat {
       ...(declared && choice ? { toolChoice: choice } : {}),
       messages: this.#withSystem(this.#history.sent),
     };
+  }
+
+  get #endsInResults(): boolean {
+    return this.#history.sent.at(-1)?.role === "tool";
   }
 
   #withSystem(messages: readonly Message[]): Message[] {
@@ -379,7 +385,7 @@ export class Chat {
   }
 }
 
-/** A call that must be is made once: a model that had to make one at every step could never answer in words. */
+/** A call that must be is made once, and well: a model that had to make one at every step could never answer in words. */
 function loosened(choice: ToolChoice): ToolChoice {
   if (typeof choice === "string") return choice === "required" ? "auto" : choice;
   return "name" in choice ? "auto" : { allowed: choice.allowed };
@@ -391,4 +397,6 @@ interface TurnState extends SendOptions {
   readonly usage: Usage;
   /** Ends with the tools that have begun: each has a result, whoever waits for it. */
   readonly running: Promise<unknown>[];
+  /** A call was good, and the model has its result: it need not make another. */
+  isAnswered: boolean;
 }

@@ -66,13 +66,19 @@ function checkMessage(value: unknown, path: string): void {
     return;
   }
   for (const [i, value] of listAt(message.content, `${path}.content`).entries()) {
-    const part = objectAt(value, `${path}.content[${i}]`);
-    const types = message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL;
-    if (!types.includes(part.type as string)) throw new Error(`${path}.content[${i}].type must be one of ${types.join(", ")}`);
-    for (const [key, kind] of Object.entries(PARTS[part.type as string] ?? {}))
-      if (kind === "object" ? !isObject(part[key]) : typeof part[key] !== kind)
-        throw new Error(`${path}.content[${i}].${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
+    checkPart(value, `${path}.content[${i}]`, message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL);
   }
+}
+
+/** Throws if it is none of these parts. */
+export function checkPart(value: unknown, path: string, types: readonly string[] = SAID_BY_ALL): void {
+  const part = objectAt(value, path);
+  if (!types.includes(part.type as string)) throw new Error(`${path}.type must be one of ${types.join(", ")}`);
+  for (const [key, kind] of Object.entries(PARTS[part.type as string] ?? {}))
+    if (kind === "object" ? !isObject(part[key]) : typeof part[key] !== kind)
+      throw new Error(`${path}.${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
+  if (part.type === "media" && typeof (part.data ?? part.url) !== "string" && !part.state)
+    throw new Error(`${path} must have data, in base64, or a url, and either is a string`);
 }
 
 function checkTurn(value: unknown, path: string, messages: readonly unknown[]): void {

@@ -58,6 +58,7 @@ export class History {
   }
 
   addResults(results: readonly OpenResult[]): string[] {
+    if (!Array.isArray(results)) throw new Error("the results are a list, like [{ id, output }]");
     const open = this.#openCalls();
     const given = new Map(results.map((result) => [result.id, result]));
     const missing = open.filter(({ id }) => !given.has(id ?? ""));

@@ -33,12 +33,14 @@ export type Arguments<S> = S extends { readonly "~standard": { readonly types?: 
     : unknown
   : FromSchema<S>;
 
-type FromSchema<S> = S extends { readonly const: infer Value }
+type FromSchema<S> = S extends { readonly nullable: true } ? Said<S> | null : Said<S>;
+
+type Said<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
     ? Value
     : S extends { readonly anyOf: readonly (infer One)[] } | { readonly oneOf: readonly (infer One)[] }
-      ? FromSchema<One>
+      ? Beside<S> & FromSchema<One>
       : S extends { readonly type: readonly (infer Type)[] }
         ? OfType<S, Type>
         : S extends { readonly type: infer Type }
@@ -58,6 +60,9 @@ type OfType<S, Type> = Type extends "string"
           : Type extends "object"
             ? Properties<S>
             : unknown;
+
+/** What stands beside alternatives, which often say only what is required. */
+type Beside<S> = S extends { readonly properties: unknown } ? Properties<S> : unknown;
 
 type Items<S> = S extends { readonly items: infer Item } ? FromSchema<Item>[] : unknown[];
 

@@ -6,20 +6,19 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
-  type CallToolResult,
-  CallToolResultSchema,
   ErrorCode,
   McpError,
+  type Result,
+  ResultSchema,
   type Task,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
-import type { Json, JsonObject } from "../core/nouns.ts";
+import type { JsonObject } from "../core/nouns.ts";
 import { bounded, unlessAborted } from "../engines/bounded.ts";
-import { schemaProblems } from "../engines/schema-check.ts";
+import { textOf } from "../wires/read.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
-import { answerOf } from "./mcp-answer.ts";
+import { answerOf, listedOf } from "./mcp-answer.ts";
 import type { ChatTool, ToolAnswer } from "./tool.ts";
 import { VERSION } from "./version.ts";
 
@@ -113,7 +112,7 @@ class Session implements McpTools {
   }
 
   async #open(forget: () => void, signal: AbortSignal | undefined): Promise<Client> {
-    const client = new Client({ name: "dragoman", version: VERSION }, { jsonSchemaValidator: VALIDATOR });
+    const client = new Client({ name: "dragoman", version: VERSION });
     const { transport, why, onError } = this.#line.open();
     try {
       await this.#inTime(this.#begin(client, transport), signal);
@@ -147,24 +146,24 @@ class Session implements McpTools {
     if (!client.getServerCapabilities()?.tools) return tools;
     let cursor: string | undefined;
     do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor });
-      for (const { name, description, inputSchema, annotations, execution } of page.tools) {
-        const call = execution?.taskSupport === "required" ? callAsTask : callPlainly;
-        const parameters = inputSchema as JsonObject;
+      const page = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ResultSchema);
+      for (const { name, description, parameters, readOnly, asTask } of listedOf(page.tools)) {
+        if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // whoever calls it reaches one of them
+        const call = asTask ? callAsTask : callPlainly;
         tools.push({
           tool: { name: prefix + name, ...(description === undefined ? {} : { description }), parameters },
-          readOnly: annotations?.readOnlyHint === true,
+          readOnly,
           check: checkOfJsonSchema(parameters),
           run: (args, { signal }) =>
             this.#call((client, options) => call(client, { name, arguments: args as JsonObject }, options), signal),
         });
       }
-      cursor = page.nextCursor;
+      cursor = textOf(page.nextCursor);
     } while (cursor !== undefined);
     return tools;
   }
 
-  async #call(call: (client: Client, options: CallOptions) => Promise<CallToolResult>, signal: AbortSignal): Promise<ToolAnswer> {
+  async #call(call: (client: Client, options: CallOptions) => Promise<Result>, signal: AbortSignal): Promise<ToolAnswer> {
     const { timeout = TIMEOUT_MS } = this.#settings;
     for (let isSecond = false; ; isSecond = true) {
       const client = await this.connect();
@@ -178,14 +177,14 @@ class Session implements McpTools {
         if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
           throw new Error(`the MCP server ${this.name} gave no sign of life for ${timeout / 1000} s`, { cause: error });
         const lost = client.transport ? this.#line.lost(error) : "gone";
-        if (lost === undefined) throw error;
+        if (lost === undefined && error instanceof McpError) throw whole(error);
+        const why = this.#end(error as Error); // with all that its cause says
+        if (lost === undefined) throw new Error(`the MCP server ${this.name} did not take the call: ${why}`);
         await client.close();
-        if (lost === "forgotten" && isSecond) throw error;
-        if (lost === "forgotten") continue;
-        const why = this.#end(error as Error);
+        if (lost === "forgotten" && !isSecond) continue;
+        if (lost === "forgotten") throw new Error(`the MCP server ${this.name} does not know the session, nor a new one: ${why}`);
         throw new Error(
           `the MCP server ${this.name} ended during this call, and whether it was carried out is not known; the next call connects again (${why})`,
-          { cause: error },
         );
       }
     }
@@ -203,16 +202,17 @@ class Session implements McpTools {
 type CallOptions = RequestOptions & { signal: AbortSignal };
 type CallParams = { name: string; arguments: JsonObject };
 
-const callPlainly = (client: Client, params: CallParams, options: CallOptions): Promise<CallToolResult> =>
-  client.callTool(params, undefined, options) as Promise<CallToolResult>;
+const callPlainly = (client: Client, params: CallParams, options: CallOptions): Promise<Result> =>
+  client.request({ method: "tools/call", params }, ResultSchema, options);
 
 /**
  * Of a tool that takes its time, and therefore no plain call: the server is asked how far it is, until it has the result. When nobody waits any
  * more, the task is cancelled, which takes its id: who leaves before it is there does not wait for it, and the task is cancelled when it comes.
  */
-async function callAsTask(client: Client, params: CallParams, { signal, ...options }: CallOptions): Promise<CallToolResult> {
+async function callAsTask(client: Client, params: CallParams, { signal, ...options }: CallOptions): Promise<Result> {
   signal.throwIfAborted();
   const { tasks } = client.experimental;
+  const asked = { method: "tools/call" as const, params };
   const over = new AbortController();
   let task: Task | undefined;
   const cancel = (): void => {
@@ -220,8 +220,8 @@ async function callAsTask(client: Client, params: CallParams, { signal, ...optio
     over.abort(signal.reason);
     tasks.cancelTask(task.taskId).catch(() => {});
   };
-  const result = async (): Promise<CallToolResult> => {
-    for await (const message of tasks.callToolStream(params, CallToolResultSchema, { ...options, signal: over.signal, task: {} })) {
+  const result = async (): Promise<Result> => {
+    for await (const message of tasks.requestStream(asked, ResultSchema, { ...options, signal: over.signal, task: {} })) {
       if (message.type === "result") return message.result;
       if (message.type === "error") {
         if (task?.status === "failed" && task.statusMessage) throw new Error(task.statusMessage, { cause: message.error });
@@ -241,16 +241,9 @@ async function callAsTask(client: Client, params: CallParams, { signal, ...optio
   return Promise.race([result(), left]);
 }
 
-/** For what servers say that their results are; the SDK's own is compiled. */
-const VALIDATOR: jsonSchemaValidator = {
-  getValidator:
-    <T>(schema: object) =>
-    (input: unknown) => {
-      const [problem] = schemaProblems(schema as JsonObject, input as Json);
-      if (!problem) return { valid: true, data: input as T, errorMessage: undefined };
-      return { valid: false, data: undefined, errorMessage: `${problem.path.join(".")}: ${problem.message}` };
-    },
-};
+/** With what a server says of an error beside its words: where to sign in, what it lacks. */
+const whole = (error: McpError): Error =>
+  error.data === undefined ? error : new Error(`${error.message}: ${JSON.stringify(error.data)}`, { cause: error });
 
 /** Whoever is gone does not answer, and is closed. */
 function watch(client: Client): void {

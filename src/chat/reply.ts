@@ -1,7 +1,13 @@
 /** What `chat.send` gives: the events of a turn, or, for whoever does not want them one by one, what they come to. */
 import { EngineError } from "../engines/error.ts";
 import type { ChatEvent } from "./chat.ts";
-import type { Turn } from "./data.ts";
+import type { Turn, TurnReason } from "./data.ts";
+
+/** Ends at which there are calls and no answer. */
+const UNANSWERED: Readonly<Partial<Record<TurnReason, string>>> = {
+  "tool-calls": "calls wait for chat.answer",
+  "max-steps": "the model made calls until maxSteps was reached, and gave no answer; chat.resume goes on",
+};
 
 export class Reply implements AsyncIterable<ChatEvent> {
   readonly #begin: () => AsyncGenerator<ChatEvent, Turn, undefined>;
@@ -22,10 +28,12 @@ export class Reply implements AsyncIterable<ChatEvent> {
     return (await this.#read()).turn;
   }
 
-  /** The words of the last answer. Throws an `EngineError` if the turn ended in an error or was aborted. */
+  /** The words of the last answer. Throws an `EngineError` if the turn ended without one: in an error, aborted, or before the model had its say. */
   async text(): Promise<string> {
     const { text, turn } = await this.#read();
-    if (turn.error) throw new EngineError(turn.error);
+    const message = UNANSWERED[turn.reason];
+    const error = turn.error ?? (message === undefined ? undefined : { code: "internal" as const, message });
+    if (error) throw new EngineError(error);
     return text;
   }
 
@@ -35,7 +43,7 @@ export class Reply implements AsyncIterable<ChatEvent> {
     for (;;) {
       const { done, value } = await events.next();
       if (done) return { text, turn: value };
-      if (value.type === "text") text += value.text;
+      if (value.type === "text" || value.type === "refusal") text += value.text;
       else if (value.type === "tool-result") text = ""; // what was said before a call is not the answer
     }
   }

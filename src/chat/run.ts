@@ -5,7 +5,7 @@
 import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
 import { unlessAborted } from "../engines/bounded.ts";
 import { readMalformed } from "../wires/accumulate.ts";
-import { type ChatTool, ToolAnswer } from "./tool.ts";
+import { type ChatTool, isAnswer, ToolAnswer } from "./tool.ts";
 
 /** `true`: it runs. Otherwise it does not, and the model is told; with a text, why. */
 export type Approve = (call: ToolCall, tool: ChatTool, signal: AbortSignal) => Approval | Promise<Approval>;
@@ -56,7 +56,7 @@ export async function decide(asked: Asked, { tools, off, approve, signal }: RunO
     if (approval !== true) return refused(`The user did not allow this call${approval ? `: ${approval}` : "."}`);
     return tool.run ? { type: "run", call: asked, arguments: checked.arguments, tool } : { type: "open", call: asked };
   } catch (error) {
-    return refused(signal.aborted ? `Not run. ${ABORTED}` : messageOf(error));
+    return refused(signal.aborted ? `Not run. ${ABORTED}` : `Not run: ${messageOf(error)}`);
   }
 }
 
@@ -71,7 +71,7 @@ export async function run({ call, arguments: args, tool }: Extract<Fate, { type:
 }
 
 export function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
-  const { output, media, isError } = returned instanceof ToolAnswer ? returned : new ToolAnswer(returned);
+  const { output, media, isError } = isAnswer(returned) ? returned : new ToolAnswer(returned);
   return {
     role: "tool",
     id,
@@ -87,13 +87,24 @@ export function failure(asked: Asked, message: string): ToolResult {
   return { role: "tool", id: asked.id ?? "", name, output: message, isError: true };
 }
 
-/** With its cause: `fetch failed` alone helps nobody. */
+/** With its causes: `fetch failed` alone helps nobody. */
 function messageOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return String(error);
-  const { cause } = error as { cause?: unknown };
-  return typeof cause === "object" && cause !== null ? `${wordsOf(error)}: ${wordsOf(cause)}` : wordsOf(error);
+  const { cause, errors } = error as { cause?: unknown; errors?: unknown };
+  const words = wordsOf(error);
+  const why = [cause, ...(Array.isArray(errors) ? errors : [])].filter((one) => typeof one === "object" && one !== null).map(wordsOf);
+  return [words, ...new Set(why.filter((one) => !words.includes(one)))].join(": ");
 }
 
 function wordsOf(error: { message?: unknown; code?: unknown; name?: unknown }): string {
-  return String(error.message || error.code || error.name || "it failed without a word");
+  return String(error.message || error.code || error.name || dataOf(error) || "it failed without a word");
+}
+
+/** Of `throw { status: 404 }`. */
+function dataOf(thing: object): string | undefined {
+  try {
+    return Object.keys(thing).length > 0 ? JSON.stringify(thing) : undefined;
+  } catch {
+    return undefined; // it leads back to itself
+  }
 }

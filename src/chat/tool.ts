@@ -15,6 +15,7 @@
 import type { Json, JsonObject, Media, Message, Tool, ToolCall } from "../core/nouns.ts";
 import { schemaFault } from "../engines/schema-fault.ts";
 import { type Check, checkOfJsonSchema, checkOfStandardSchema } from "./check.ts";
+import { checkPart } from "./data.ts";
 import type { Arguments, StandardSchema } from "./infer.ts";
 
 export interface ToolContext {
@@ -57,8 +58,14 @@ export interface ToolSet {
   refresh?(): Promise<void>;
 }
 
+/** A tool may come with a copy of this package of its own. */
+const ANSWER = Symbol.for("dragoman.ToolAnswer");
+
+export const isAnswer = (value: unknown): value is ToolAnswer => typeof value === "object" && value !== null && ANSWER in value;
+
 /** A result that is more than JSON: with images, or an error that the tool reports rather than throws. */
 export class ToolAnswer {
+  readonly [ANSWER] = true;
   readonly output: Json;
   readonly media: readonly Media[];
   readonly isError: boolean;
@@ -66,6 +73,7 @@ export class ToolAnswer {
   /** Throws where JSON cannot hold it. */
   constructor(output: unknown, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
     if (!Array.isArray(media)) throw new Error("the media of a ToolAnswer are a list");
+    for (const [i, one] of media.entries()) checkPart(one, `the media of a ToolAnswer, [${i}]`, ["media"]);
     this.output = jsonOf(output);
     this.media = media;
     this.isError = isError;
@@ -79,10 +87,19 @@ function jsonOf(value: unknown): Json {
   if (value === undefined) return DONE;
   if (ArrayBuffer.isView(value))
     throw new Error("the tool returned bytes, which JSON cannot hold: give them in base64 as media of a ToolAnswer");
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value, (key, inner: unknown) => (key === "" ? inner : held(inner)));
   if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
   if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
   return JSON.parse(text) as Json;
+}
+
+/** JSON makes `{}` of these too, and a model that reads `{ "error": {} }` believes that all went well. */
+function held(value: unknown): unknown {
+  if (value instanceof Error) return Object.assign({ message: value.message || value.name }, value);
+  if (value instanceof Promise) throw new Error("the tool returned a promise inside of something: await it first");
+  if (value instanceof Map || value instanceof Set)
+    throw new Error(`the tool returned something with a ${tagOf(value)} in it, which JSON cannot hold`);
+  return value;
 }
 
 /** `Map`, `Response`, `AsyncGenerator`. */
@@ -107,10 +124,13 @@ export function defineTool<const S extends JsonObject | StandardSchema = typeof 
     if (foreign in definition && !(ours in definition)) throw new Error(`the tool ${name}: ${foreign} is called ${ours} here`);
   const schema: JsonObject | StandardSchema = definition.parameters ?? NOTHING;
   const parameters = definition.jsonSchema ?? jsonSchemaOf(schema, name);
+  const check = isStandard(schema) ? checkOfStandardSchema(schema) : checked(schema, name);
+  if (!describesObject(parameters))
+    throw new Error(`the tool ${name}: its parameters are no JSON Schema of an object, like { type: "object", properties: { … } }`);
   return {
     tool: { name, ...(description === undefined ? {} : { description }), parameters },
     readOnly,
-    check: isStandard(schema) ? checkOfStandardSchema(schema) : checked(schema, name),
+    check,
     ...(run ? { run: (args, context) => run.call(definition, args as Arguments<S>, context) } : {}),
   };
 }
@@ -128,8 +148,6 @@ function jsonSchemaOf(schema: JsonObject | StandardSchema, name: string): JsonOb
 function checked(schema: JsonObject, name: string): Check {
   const fault = schemaFault(schema);
   if (fault !== undefined) throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${fault}`);
-  if (!describesObject(schema))
-    throw new Error(`the tool ${name}: its parameters are no JSON Schema of an object, like { type: "object", properties: { … } }`);
   return checkOfJsonSchema(schema);
 }
 

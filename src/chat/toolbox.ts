@@ -14,7 +14,7 @@ export class Toolbox {
     this.#given = given;
     const names = this.#all().map(({ tool }) => tool.name);
     const double = names.find((name, i) => names.indexOf(name) < i);
-    if (double !== undefined) throw new Error(`two tools have the same name: ${double}`);
+    if (double !== undefined) throw new Error(`two tools have the same name: ${double}; mcpTools takes a prefix for a server's`);
   }
 
   /** A tool that a set brings later under a name that is taken does not take it away. */

@@ -1,9 +1,9 @@
 /** Files and pipes, as text. What cannot be read is a `Complaint` with the name of the file in it. */
 import { createReadStream } from "node:fs";
 import { InvalidArgumentError } from "commander";
-import { isObject } from "../core/json.ts";
 import { settingOf } from "../dialects/variant.ts";
 import { BadRequest, type Dialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
+import { declaredTools } from "../wires/declared.ts";
 import { Complaint } from "./complaint.ts";
 import { visible } from "./terminal.ts";
 
@@ -71,12 +71,13 @@ export async function readRequest(file?: string): Promise<Request> {
   return decodeRequest(await readText(file), file ?? "the request");
 }
 
-/** Tools as OpenAI has them, a list or a whole request; or the bare function objects. */
 export async function readTools(file: string): Promise<Tool[]> {
   const json = parseJson(await readText(file), file);
-  const tools = isObject(json) && "tools" in json ? json.tools : json;
-  if (!Array.isArray(tools)) throw new Complaint(`${visible(file)} must be a list of tools, or a request with "tools"`);
-  return decodeRequest({ messages: [{ role: "user", content: "" }], tools }, file).tools ?? [];
+  try {
+    return declaredTools(json);
+  } catch (error) {
+    throw new Complaint(`${visible(file)}${error instanceof BadRequest ? ":" : ""} ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function decodeRequest(body: unknown, file: string): Request {

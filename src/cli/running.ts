@@ -31,7 +31,8 @@ export async function listen(gateway: Gateway, given: number | undefined, warn: 
 async function obstacle(error: NodeJS.ErrnoException, port: number): Promise<{ problem: string; step: number }> {
   if (error.code === "EADDRINUSE") {
     const there = await probeWire(`http://127.0.0.1:${port}`);
-    return { problem: `port ${port} is taken${there?.certain ? ` by a server that speaks ${there.wire}` : ""}`, step: 1 };
+    const who = there?.isGateway ? " by another gateway of Dragoman" : there?.certain ? ` by a server that speaks ${there.wire}` : "";
+    return { problem: `port ${port} is taken${who}`, step: 1 };
   }
   if (error.code === "EACCES" && port >= 1024) return { problem: `port ${port} is kept by the system`, step: RANGE };
   const why = WHY[error.code ?? ""];

@@ -1,6 +1,6 @@
 /**
- * Where the API of a server is found, and how it is shown a key: SDKs have `/v1` in their base URLs or add it, people write either, and some
- * servers have a prefix of their own.
+ * Where the API of a server is found, and how it is shown a key: SDKs have `/v1` in their base URLs or add it, people write either, or all of
+ * an endpoint, and some servers have a prefix of their own.
  *
  *     baseOf("openai-chat", "https://example.com/v1beta/openai").path("/v1/models")   // "/v1beta/openai/models"
  */
@@ -10,7 +10,7 @@ import type { Base } from "./asked.ts";
 import { HttpServer, type Timeouts } from "./http.ts";
 
 export interface ServerAddress {
-  /** As the SDKs of its API have it; `/v1` may be missing, or too much. Several: they take turns, and stand in for each other. */
+  /** As the SDKs of its API have it; `/v1` may be missing, or too much, and so may be what stands behind it. Several: they take turns, and stand in for each other. */
   url: string | readonly string[];
   key?: string | undefined;
   /** More headers for every request. */
@@ -65,13 +65,16 @@ export function urlProblem(url: string): string | undefined {
     : "may have no name and password in it: a key is given as the key, anything else as a header";
 }
 
+/** Where a request goes to, which documentations of servers show and people copy. */
+const ENDPOINT = /\/(?:(?:chat\/)?completions|responses|messages|(?<=\/api\/)chat)$/;
+
 /** Where the paths of the wire are found under a URL that a user gave; its query (`?api-version=2024-10-21`) goes along with all of them. */
 export function baseOf(wire: WireId, url: string): Base {
   const problem = urlProblem(url);
   if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${url}`);
   const { prefix, inUrl } = HABITS[wire];
   const { origin, pathname, search } = new URL(url);
-  const root = pathname.replace(/\/+$/, "");
+  const root = pathname.replace(/\/+$/, "").replace(ENDPOINT, "");
   const asked = search === "" ? String : (path: string) => path + (path.includes("?") ? search.replace("?", "&") : search);
   const bare = inUrl && root !== "" && !prefix.test(root); // a prefix of the server's own, such as /v1beta/openai
   if (bare) return { origin, path: (path) => asked(root + path.replace(/^\/v1(?=\/)/, "")) };

@@ -52,6 +52,8 @@ export interface Found {
   how: string;
   /** `false`: a guess by the looks of its URL. */
   certain: boolean;
+  /** It is one of ours, which speaks them all. */
+  isGateway?: true;
 }
 
 const PROBE_MS = 3_000;
@@ -76,6 +78,7 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
     look(new URL("/", url), {}),
     ...PROBES.map(({ wire, path }) => look(urlOf(baseOf(wire, url), path), key ? credentialsOf(wire, key) : {})),
   ]);
+  if (root?.body === GREETING) return { ...guessed(url, ""), how: "it is a gateway of Dragoman", certain: true, isGateway: true };
   // Behind `/v1` stands whoever speaks as OpenAI does, unless it is Ollama itself.
   const skipsOllama = /\/v1\/?$/.test(new URL(url).pathname) && root?.body !== OLLAMA;
   const probe = PROBES.find(({ wire, answers: fits }, i) => {

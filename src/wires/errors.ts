@@ -116,7 +116,8 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const { message: told, detail, code: native, type, status: word, param, details, metadata, n_prompt_tokens, n_ctx } = objectOf(error);
   const raw = textOf(objectOf(metadata).raw); // OpenRouter's: what the server behind it said
   const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is such an object
-  const plain = [error, told, detail, ...faults].find((text) => isText(text))?.trim() || `the server answered with status ${status}`;
+  const text = [error, told, detail, ...faults].find((text) => isText(text))?.trim();
+  const plain = titleOf(text) || text || `the server answered with status ${status}`;
   const message = raw ? `${plain}: ${readError(status, {}, raw).message}` : plain;
   const notes = listOf(details).map(objectOf);
   const coded = CODES.find((code) => ERRORS[code][1] === native && native !== null);
@@ -135,6 +136,9 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
   });
 }
+
+/** Of a page for people, which a proxy sends in the place of a server: `502 Bad Gateway`. */
+const titleOf = (text = ""): string | undefined => (text.startsWith("<") ? /<title>([^<]+)/i.exec(text)?.[1]?.trim() : undefined);
 
 /** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. */
 const faultsIn = (list: unknown): string | undefined =>

@@ -1,6 +1,6 @@
 // The promises of a chat, each on an engine that says what it is told.
 import { getEventListeners } from "node:events";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type Chat,
   type ChatEvent,
@@ -149,6 +149,23 @@ describe("a turn", () => {
   test("text() throws what the error was", async () => {
     const { chat } = scriptedChat([[{ type: "finish", reason: "error", error: { code: "rate-limit", message: "slow", retryAfterMs: 5 } }]]);
     await expect(chat.send("go").text()).rejects.toMatchObject({ name: "EngineError", info: { code: "rate-limit", retryAfterMs: 5 } });
+  });
+
+  test("text() is also what the model refused with", async () => {
+    const { chat } = scriptedChat([
+      [
+        { type: "refusal", text: "I cannot." },
+        { type: "finish", reason: "content-filter" },
+      ],
+    ]);
+    expect(await chat.send("hi").text()).toBe("I cannot.");
+  });
+
+  test("text() throws where calls are all there is", async () => {
+    const forever = scriptedChat([[...calls("paint", { color: "red" }), toolCalls]], { tools: [paint], maxSteps: 1 });
+    await expect(forever.chat.send("go").text()).rejects.toThrow("maxSteps");
+    const open = scriptedChat([[...calls("ask", {}), toolCalls]], { tools: [defineTool({ name: "ask" })] });
+    await expect(open.chat.send("go").text()).rejects.toThrow("calls wait for chat.answer");
   });
 
   test("ends after maxSteps, with a result for every call", async () => {
@@ -304,6 +321,33 @@ describe("what a tool gives", () => {
       },
       { output: "EBUSY", isError: true },
     ],
+    [
+      "what it throws, and is data",
+      () => {
+        throw { status: 404 };
+      },
+      { output: '{"status":404}', isError: true },
+    ],
+    [
+      "what all of its attempts threw",
+      () => Promise.any([Promise.reject(new Error("no route")), Promise.reject(new Error("no name"))]),
+      { output: "All promises were rejected: no route: no name", isError: true },
+    ],
+    [
+      "what it throws, whose cause it has said already",
+      () => {
+        throw new Error("no answer (closed)", { cause: new Error("closed") });
+      },
+      { output: "no answer (closed)", isError: true },
+    ],
+    ["an error inside of something", () => ({ error: new Error("bad") }), { output: { error: { message: "bad" } } }],
+    ["a promise inside of something", () => [Promise.resolve(1)], { output: expect.stringContaining("await it"), isError: true }],
+    ["a map inside of something", () => ({ found: new Map() }), { output: expect.stringContaining("Map"), isError: true }],
+    [
+      "an image as bytes",
+      () => new ToolAnswer("", { media: [{ type: "media", mediaType: "image/png", data: new Uint8Array(3) as never }] }),
+      { output: expect.stringContaining("base64"), isError: true },
+    ],
     ["bytes", () => new Uint8Array(9), { output: expect.stringContaining("as media of a ToolAnswer"), isError: true }],
     [
       "one image, not in a list",
@@ -328,6 +372,13 @@ describe("what a tool gives", () => {
     expect(await resultWith(run)).toMatchObject(result);
   });
 
+  test("an answer of another copy of this package", async () => {
+    vi.resetModules();
+    const { ToolAnswer: Other } = await import("../../src/chat/index.ts");
+    expect(Other).not.toBe(ToolAnswer);
+    expect(await resultWith(() => new Other("no", { isError: true }))).toEqual({ output: "no", isError: true });
+  });
+
   test("what it writes to its arguments is not what the model said", async () => {
     const change = (args: { color: string }) => {
       args.color = "blue";
@@ -350,6 +401,8 @@ describe("who is mistaken is told at once, and what to do", () => {
     ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "readChat(JSON.parse(text))"],
     ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() gave"],
     ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message is text, or a list"],
+    ["a part of another API", () => createChat({ engine }).send([{ type: "image_url" } as never]), "type must be one of text, media"],
+    ["an image without bytes", () => createChat({ engine }).send([{ type: "media", mediaType: "image/png" }]), "must have data"],
     ["words in a list", () => createChat({ engine }).send(["hi"] as never), "a message is text, or a list"],
   ])("%s", (_, make, words) => {
     expect(make).toThrow(words);
@@ -499,6 +552,15 @@ test.each([
   expect(await chat.send("red").turn()).toMatchObject({ reason: "stop", steps: 2 });
   await chat.send("again").turn();
   expect(engine.requests.map((request) => request.toolChoice)).toEqual([toolChoice, then, toolChoice, then]);
+});
+
+test("a call that must be and was no good must be made again", async () => {
+  const bad = [...calls("paint", { color: "loud" }), toolCalls];
+  const { chat, engine } = scriptedChat([bad, bad, [...calls("paint", { color: "red" }), toolCalls], says("done")], {
+    toolChoice: "required",
+  });
+  expect(await chat.send("paint").text()).toBe("done");
+  expect(engine.requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "required", "required", "auto"]);
 });
 
 describe("tools that somebody else runs", () => {

@@ -196,6 +196,81 @@ test("a server whose list never ends is given up", async () => {
   await expect(mcpTools(server)).rejects.toThrow("it was given 2 s");
 });
 
+/** A server that answers with just these words, whatever the protocol says of them; a result with a `code` is an error. */
+function sayingJust(tools: readonly object[], results: Readonly<Record<string, object>> = {}) {
+  const source = `const [tools, results] = ${JSON.stringify([tools, results])};
+process.stdin.on("data", (chunk) => {
+  for (const line of String(chunk).split("\\n").filter(Boolean)) {
+    const { id, method, params } = JSON.parse(line);
+    const answers = { initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "odd", version: "1" } },
+      "tools/list": { tools }, "tools/call": results[params?.name] };
+    const answer = answers[method];
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, [answer.code ? "error" : "result"]: answer }));
+  }
+});`;
+  return { command: process.execPath, args: ["-e", source] };
+}
+
+test("a tool that is declared as none may be hides no other", async () => {
+  const inputSchema = { type: "object", properties: { a: { type: "string" } } };
+  const odd = [
+    { name: "bare" },
+    { name: "empty", description: null, inputSchema: {} },
+    { name: "union", inputSchema: { anyOf: [{ required: ["a"] }, { required: ["b"] }] } },
+    { name: "text", inputSchema: { type: "string" } },
+    { description: "has no name" },
+    { name: "good", inputSchema, outputSchema: { type: "array" } },
+    { name: "good", inputSchema },
+  ];
+  await using server = await mcpTools(sayingJust(odd));
+  const parameters = { type: "object" };
+  expect(server.tools.map(({ tool }) => tool)).toEqual([
+    { name: "bare", parameters },
+    { name: "empty", parameters },
+    { name: "union", parameters: { ...parameters, anyOf: [{ required: ["a"] }, { required: ["b"] }] } },
+    { name: "text", parameters },
+    { name: "good", parameters: inputSchema },
+  ]);
+});
+
+// Each was refused by the SDK's own readers, which hid what the tool had done.
+test("results that the protocol does not have are told as far as they go", async () => {
+  const text = { type: "text", text: "no such branch" };
+  const outputSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+  const said = {
+    unstructured: { content: [text] },
+    unlike: { content: [], structuredContent: { ok: "yes" } },
+    failed: { content: [text], structuredContent: { error: 404 }, isError: true },
+    list: { content: [], structuredContent: [1, 2] },
+    newer: { content: [{ type: "hologram", data: "AA==" }, text] },
+    words: { content: "plain words" },
+    first: { toolResult: 7 },
+    image: { content: [{ type: "image", data: "AA==" }] },
+    refused: { code: -32_042, message: "sign in first", data: { url: "https://example.com/in" } },
+  };
+  const names = Object.keys(said);
+  await using server = await mcpTools(
+    sayingJust(
+      names.map((name) => ({ name, outputSchema })),
+      said,
+    ),
+  );
+  const { results } = await callAll(server, names);
+  const told = results.map(({ output, isError }) => ({ output, isError }));
+  expect(Object.fromEntries(names.map((name, i) => [name, told[i]]))).toEqual({
+    unstructured: { output: "no such branch" },
+    unlike: { output: { ok: "yes" } },
+    failed: { output: { text: "no such branch", structured: { error: 404 } }, isError: true },
+    list: { output: [1, 2] },
+    newer: { output: '{"type":"hologram","data":"AA=="}\nno such branch' },
+    words: { output: "plain words" },
+    first: { output: 7 },
+    image: { output: "" },
+    refused: { output: 'MCP error -32042: sign in first: {"url":"https://example.com/in"}', isError: true },
+  });
+  expect(results[names.indexOf("image")]).toMatchObject({ media: [{ type: "media", mediaType: "image/*", data: "AA==" }] });
+});
+
 test("many calls in one turn leave nothing behind on its signal", async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error): void => void warnings.push(warning);
@@ -339,6 +414,27 @@ test("a server that refuses every call is not asked for ever", async () => {
   const { results } = await callAll(server, ["tell"]);
   expect(results[0]).toMatchObject({ isError: true, output: expect.stringContaining("not today") });
   expect(seen.filter(({ body }) => body.includes("tools/call"))).toHaveLength(2);
+});
+
+test("a call that a server over HTTP does not take says what it answers, and a page for people only that", async () => {
+  const page = "<!DOCTYPE html><p>Sign in";
+  const answers = {
+    initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "locked", version: "1" } },
+  };
+  const { url } = await startServer((response, { body }) => {
+    const { id, method, params } = body === "" ? {} : JSON.parse(body);
+    const result = { ...answers, "tools/list": { tools: [{ name: "read" }, { name: "write" }] }, ping: {} }[method as "initialize"];
+    if (method === "tools/call")
+      return void response.writeHead(params.name === "read" ? 401 : 503).end(params.name === "read" ? "expired" : page);
+    if (!result) return void response.writeHead(id === undefined && body ? 202 : 405).end();
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  await using server = await mcpTools({ url });
+  const { results } = await callAll(server, ["read", "write"]);
+  expect(results.map(({ output }) => output)).toEqual([
+    "the MCP server locked did not take the call: it answers 401, expired",
+    expect.stringMatching(/ended during this call.*\(it answers 503\)$/),
+  ]);
 });
 
 test("an abort is told to the server", async () => {

@@ -54,6 +54,21 @@ describe("a JSON Schema", () => {
     expect(await problemsOf(tool, args)).toEqual(problems);
   });
 
+  test("types what stands beside alternatives, and what may be null", () => {
+    defineTool({
+      name: "find",
+      parameters: {
+        type: "object",
+        properties: { id: { type: "integer" }, name: { type: "string", nullable: true } },
+        anyOf: [{ required: ["id"] }, { required: ["name"] }],
+      },
+      run({ id, name }) {
+        expectTypeOf(id).toEqualTypeOf<number | undefined>();
+        expectTypeOf(name).toEqualTypeOf<string | null | undefined>();
+      },
+    });
+  });
+
   test("two tools may have schemas with the same $id, and keywords that nobody knows", async () => {
     const schema = { $id: "https://example.org/s", type: "object", properties: { a: { type: "string", "x-note": 1 } } } as const;
     for (const name of ["one", "two"])
@@ -113,6 +128,7 @@ describe("a definition that is none says so", () => {
     ["with the AI SDK's word for its schema", { name: "a", inputSchema: {} }, "the tool a: inputSchema is called parameters here"],
     ["with the AI SDK's word for what runs", { name: "a", execute() {} }, "the tool a: execute is called run here"],
     ["with parameters that are no object", { name: "a", parameters: { type: "string" } }, "no JSON Schema of an object"],
+    ["with a schema of a library that is of no object", { name: "a", parameters: z.string() }, "no JSON Schema of an object"],
     ["with properties alone", { name: "a", parameters: { city: { type: "string" } } }, 'like { type: "object", properties: { … } }'],
   ])("%s", (_, definition, words) => {
     expect(() => defineTool(definition as never)).toThrow(words);

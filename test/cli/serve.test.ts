@@ -266,6 +266,14 @@ test("the port of a server that can be known: it is said who has it", async () =
   });
 });
 
+test("the port of another gateway: it is said so", async () => {
+  const server = await upstream();
+  const first = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0"]);
+  const { port } = new URL(await first.url);
+  const { child } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", port], {}, "pipe");
+  expect((await runOf(child)).stderr).toBe(`dragoman: port ${port} is taken by another gateway of Dragoman; --port gives another\n`);
+});
+
 test("an upstream that does not answer yet is no reason not to begin with the others, nor to leave a new configuration", async () => {
   const server = await upstream();
   const config = (more: string) =>

@@ -300,6 +300,13 @@ test.each<[WireId, string, string, string]>([
   ["anthropic", "https://h/prefix", "/v1/messages", "https://h/prefix/v1/messages"],
   ["gemini", "https://h/v1beta", "/v1beta/models/a%2Fb:generateContent?alt=sse", "https://h/v1beta/models/a%2Fb:generateContent?alt=sse"],
   ["ollama", "http://h:1/api", "/api/chat", "http://h:1/api/chat"],
+  // All of an endpoint.
+  ["openai-chat", "http://h:1/v1/chat/completions", "/v1/models", "http://h:1/v1/models"],
+  ["openai-chat", "https://h/v1beta/openai/chat/completions/", "/v1/chat/completions", "https://h/v1beta/openai/chat/completions"],
+  ["openai-responses", "https://h/v1/responses", "/v1/responses", "https://h/v1/responses"],
+  ["anthropic", "https://h/v1/messages", "/v1/messages", "https://h/v1/messages"],
+  ["ollama", "http://h:1/api/chat", "/api/chat", "http://h:1/api/chat"],
+  ["openai-chat", "https://h/chat", "/v1/models", "https://h/chat/models"],
 ])("%s: %s with %s", (wire, url, path, expected) => {
   const base = baseOf(wire, url);
   expect(base.origin + base.path(path)).toBe(expected);

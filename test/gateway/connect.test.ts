@@ -48,6 +48,11 @@ describe("a URL's wire", () => {
       how: expect.stringContaining(`a guess, since ${why};`),
     });
   });
+  test("a gateway speaks them all: as its URL looks, and not as Ollama, which says least", async () => {
+    const gateway = await startGateway({ upstreams: { up: scripted() } });
+    expect(await probeWire(gateway.url)).toMatchObject({ wire: "openai-chat", certain: true, isGateway: true });
+    expect(await probeWire(`${gateway.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: true });
+  });
   test("the clouds are known by their names", async () => {
     expect(await probeWire("https://api.anthropic.com")).toMatchObject({ wire: "anthropic" });
     expect(await probeWire("https://openrouter.ai/api/v1")).toMatchObject({ wire: "openai-chat" });

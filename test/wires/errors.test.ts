@@ -191,6 +191,12 @@ describe("what servers say", () => {
     ["Ollama", 404, { error: 'model "x" not found' }, { code: "not-found", message: 'model "x" not found' }],
     ["FastAPI", 422, { detail: "no" }, { code: "bad-request", message: "no" }],
     ["a proxy's page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],
+    [
+      "a proxy's page with a title",
+      502,
+      "<!DOCTYPE html><html><head>\n<title>502 Bad Gateway</title></head><body><hr>nginx</body></html>",
+      { code: "upstream", message: "502 Bad Gateway" },
+    ],
     ["nothing at all", 500, "", { code: "upstream", message: "the server answered with status 500" }],
     ["nothing known", 418, {}, { code: "bad-request", status: 418 }],
   ])("%s", (_, status, body, info) => {

@@ -8,7 +8,7 @@
  */
 import type { ChatEvent } from "../../chat/index.ts";
 import { isObject } from "../../core/json.ts";
-import type { Json, Media, Usage } from "../../core/nouns.ts";
+import type { Json, Media, ToolCall, Usage } from "../../core/nouns.ts";
 import { counted, Flow, type Palette, visible, widthOf } from "../terminal.ts";
 import { Prose } from "./prose.ts";
 
@@ -35,6 +35,8 @@ export class Screen {
   /** Of the answer whose results come next: with several, each result says whose it is. */
   #calls = 0;
   #answered = false;
+  /** Not all of a call of that answer was printed. */
+  #folded = false;
 
   constructor({ palette, width }: ScreenOptions) {
     this.#palette = palette;
@@ -114,6 +116,7 @@ export class Screen {
     const gap = this.#begin("call");
     const shown = visible(name);
     this.#calls = this.#answered ? 1 : this.#calls + 1;
+    this.#folded &&= !this.#answered;
     this.#answered = false;
     this.#part = { kind: "call", chars: 0, room: CALL_LINES * this.#width - widthOf(shown) - 3 };
     return `${gap}${green("●")} ${bold(shown)} `;
@@ -132,8 +135,22 @@ export class Screen {
   #endCall(note: string): string {
     const part = this.#part;
     const { dim } = this.#palette;
-    const more = part?.kind === "call" && part.room < 0 ? dim(`… ${part.chars.toLocaleString("en")} characters`) : "";
+    const isCut = part?.kind === "call" && part.room < 0;
+    const more = isCut ? dim(`… ${part.chars.toLocaleString("en")} characters`) : "";
+    this.#folded ||= isCut;
     return `${more}${note}${this.end()}`;
+  }
+
+  /** All of a call, for whoever is asked about it: unless it stands above, whole and alone. */
+  whole({ name, arguments: given }: ToolCall): string {
+    if (this.#calls === 1 && !this.#folded) return "";
+    return this.#wrapped([visible(name), ...wholeResult(given)])
+      .map((line) => `    ${line}\n`)
+      .join("");
+  }
+
+  #wrapped(lines: readonly string[]): string[] {
+    return lines.flatMap((line) => new Flow({ palette: this.#palette, indent: 0, width: this.#width - 5 }).add(line).split("\n"));
   }
 
   #result({ name, output, media = [], isError }: Extract<ChatEvent, { type: "tool-result" }>): string {
@@ -144,9 +161,7 @@ export class Screen {
     const n = ++this.#results;
     const [first = "", ...others] = resultLines(output, media);
     const whose = this.#calls > 1 ? `${visible(name)}: ` : "";
-    const lines = [whose + first, ...others].flatMap((line) =>
-      new Flow({ palette: this.#palette, indent: 0, width: this.#width - 5 }).add(line).split("\n"),
-    );
+    const lines = this.#wrapped([whose + first, ...others]);
     const shown = lines.slice(0, RESULT_LINES);
     const more = lines.length - shown.length;
     if (more > 0) shown.push(`… ${counted(more, "more line")}: /show ${n}`);

@@ -2,7 +2,7 @@
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Chat, ChatEvent } from "../../chat/index.ts";
+import type { Chat, ChatEvent, Turn } from "../../chat/index.ts";
 import type { Media, Text, ToolCall } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../input.ts";
@@ -103,9 +103,9 @@ async function answer(chat: Chat, text: string, json: boolean): Promise<void> {
   for await (const event of chat.send(text, { signal: abort.signal })) {
     await send(process.stdout, print(event));
     if (event.type !== "turn-end") continue;
-    const { reason, error } = event.turn;
+    const { reason } = event.turn;
     if (reason === "aborted") process.exitCode = 130;
-    else if (reason !== "stop") ended = error?.message ?? ENDINGS[reason] ?? reason;
+    else if (reason !== "stop") ended = whyOf(event.turn);
   }
   process.off("SIGINT", stop).off("SIGTERM", stop);
   if (ended !== "") throw new Complaint(ended);
@@ -117,6 +117,12 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "tool-calls": "a tool was called that nothing runs here",
   "max-steps": "the model called tools again and again; it was stopped",
 };
+
+/** Why a turn ended without an answer, or without all of it; and when the server may be asked again, if it says so. */
+function whyOf({ reason, error }: Turn): string {
+  const { message = ENDINGS[reason] ?? reason, retryAfterMs } = error ?? {};
+  return retryAfterMs === undefined ? message : `${message} (it may be asked again in ${Math.ceil(retryAfterMs / 1000)} s)`;
+}
 
 /** On a terminal as in a conversation; in a pipe the words of the answer alone. */
 function printerFor(): (event: ChatEvent) => string {
@@ -146,6 +152,8 @@ class Conversation implements Person {
   readonly #editor: Editor;
   /** Tools that the user has allowed for good. */
   readonly #allowed = new Set<string>();
+  /** Of the answer that is coming. */
+  #screen: Screen | undefined;
   /** What is to be said when the answer is over. */
   #warnings: string[] = [];
 
@@ -189,6 +197,7 @@ class Conversation implements Person {
     if (this.#allowed.has(call.name)) return true;
     const { bold, dim, yellow } = this.#palette;
     this.#spinner.stop();
+    this.#output.write(this.#screen?.whole(call) ?? "");
     const question = `  ${yellow("?")} run ${bold(visible(call.name))}  ${dim("yes, no or always, and Enter:")} `;
     const word = await this.#editor.ask(question, ["yes", "no", "always"], signal);
     if (word === "always") this.#allowed.add(call.name);
@@ -223,6 +232,7 @@ class Conversation implements Person {
       process.exit(130); // whoever presses twice means it
     });
     const screen = new Screen({ palette: this.#palette, width: widthOfScreen(output) });
+    this.#screen = screen;
     const began = performance.now();
     output.write("\n");
     spinner.start();
@@ -266,9 +276,9 @@ function welcome({ chat, folder, sources }: Setup, { speaker, palette, width }: 
 
 /** How a turn ended, and what it cost. */
 function ending({ chat, palette: { dim, red, yellow } }: Talk, seconds: number): string {
-  const { reason = "stop", error } = chat.turns.at(-1) ?? {};
+  const turn = chat.turns.at(-1);
   const cost = dim([costOf(chat), `${seconds.toFixed(1)} s`].filter(Boolean).join(" · "));
-  if (reason === "stop") return `${cost}\n`;
-  if (reason === "aborted") return `${yellow("stopped")}  ${cost}\n`;
-  return `${red(visible(error?.message ?? ENDINGS[reason] ?? reason))}  ${cost}${dim(" · /retry sends it again, /undo takes it back")}\n`;
+  if (!turn || turn.reason === "stop") return `${cost}\n`;
+  if (turn.reason === "aborted") return `${yellow("stopped")}  ${cost}\n`;
+  return `${red(visible(whyOf(turn)))}  ${cost}${dim(" · /retry sends it again, /undo takes it back")}\n`;
 }

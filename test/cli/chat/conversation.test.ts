@@ -23,6 +23,7 @@ const model = () =>
     if (last.content.includes("paint"))
       return [{ think: "A colour is wanted." }, { call: "change_background_color", with: { color: "dark blue" } }];
     if (last.content.includes("17")) return [{ call: "calculate", with: { expression: "17 * (3 + 4)" } }];
+    if (last.content.includes("launch both")) return ["left", "right"].map((side) => ({ call: "launch", with: { side } }));
     if (last.content.includes("launch")) return [{ call: "launch", with: {} }];
     if (last.content.includes("story")) return ["Once upon a time ", { wait: true }];
     return [`Answer ${n} to \x1b[31m${last.content}`];
@@ -130,6 +131,19 @@ describe("over streams", () => {
     await streams.type("C-d");
     await over;
     expect(streams.output.split("or always")).toHaveLength(3);
+  });
+
+  test("of several calls, each is shown when it is asked for", async () => {
+    const tool = files.file(
+      "launch-both.mjs",
+      `export default { name: "launch", parameters: { properties: { side: {} } }, run: ({ side }) => side + " is up" };`,
+    );
+    const { streams, over } = await begin({ tool: [tool] });
+    await streams.says("launch both", "side: left", "and Enter");
+    await streams.says("no", "side: right", "and Enter");
+    await streams.says("yes", "did not allow", "right is up", /\d out/);
+    await streams.type("C-d");
+    await over;
   });
 
   test("what is typed ahead when a tool is asked for is no answer, and is not lost", async () => {

@@ -55,6 +55,21 @@ test("long arguments and results are folded, and say so", () => {
   expect(shown([result("y".repeat(120))]).split("\n")).toHaveLength(4);
 });
 
+test("who is asked about a call sees all of it: one that is folded, or one of several", () => {
+  const asked = (name: string, given: Record<string, string>) => ({ type: "tool-call" as const, id: "a", name, arguments: given });
+  const screen = new Screen({ palette, width: 60 });
+  const print = (...events: ChatEvent[]) => events.forEach((event) => void screen.print(event));
+  print(...call("run", '{"line":"ls"}'));
+  expect(screen.whole(asked("run", { line: "ls" }))).toBe("");
+  print(...call("run", '{"line":"pwd"}'));
+  expect(screen.whole(asked("run", { line: "pwd" }))).toBe("    run\n    line: pwd\n");
+  const line = `${"true && ".repeat(40)}rm -rf /\x1b[2K`;
+  print(result("1"), ...call("run", JSON.stringify({ line })));
+  expect(screen.whole(asked("run", { line }))).toMatch(/^ {4}run\n {4}line: true && .*\n {4}.*rm -rf \/\\x1b\[2K\n$/s);
+  print(result("2"), ...call("run", '{"line":"ls"}'));
+  expect(screen.whole(asked("run", { line: "ls" }))).toBe("");
+});
+
 test("what went wrong stands out", () => {
   expect(shown([result("no", { isError: true })], { palette: coloured })).toContain("<red>no</red>");
   const [start, delta] = call("paint", '{"co');

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
 import { type Run, runOf } from "../../children.ts";
 import { everything } from "../../everything.ts";
-import { nobody, tempFolder } from "../../servers.ts";
+import { answering, nobody, startServer, tempFolder } from "../../servers.ts";
 import { envWith, folder, main } from "../run.ts";
 import { type Doing, startModel } from "./upstream.ts";
 
@@ -128,6 +128,9 @@ describe("-p", () => {
     expect(gone).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^dragoman: .*\n$/) });
     const unknown = await chat(["--upstream", url, "--model", "huge", "-p", "hi"]);
     expect(unknown).toMatchObject({ code: 2, stderr: "dragoman: there is no model huge; there is small, large\n" });
+    const busy = await startServer(answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "7" }));
+    const later = await chat(["--upstream", busy.url, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
+    expect(later).toMatchObject({ code: 2, stderr: "dragoman: slow down (it may be asked again in 7 s)\n" });
   });
 });
 
