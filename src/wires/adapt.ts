@@ -98,9 +98,11 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
 }
 
 /** What the output is about, as its schema says it. */
-function asDescribed({ description, ...output }: NonNullable<Request["output"]>, warnings: Warnings): typeof output {
-  if (!output.schema) warnings.dropped("the description of the output");
-  return output.schema ? { ...output, schema: withNumbersOf(output.schema, { description: description!, ...output.schema }) } : output;
+function asDescribed({ description = "", ...output }: NonNullable<Request["output"]>, warnings: Warnings): typeof output {
+  const { schema } = output;
+  if (schema) return { ...output, schema: withNumbersOf(schema, { description, ...schema }) };
+  warnings.dropped("the description of the output");
+  return output;
 }
 
 function isSaid(setting: string, keys: Abilities["sampling"]): boolean {

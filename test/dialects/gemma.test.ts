@@ -83,14 +83,16 @@ describe("a call of a declared tool that has lost its opener", () => {
 
 describe("after its opener, a call of a declared tool", () => {
   const block = (inside: string) => lines(gemma4, `<|tool_call>${inside}<tool_call|>x`, { tools });
-  const closed = ["control <tool_call|>", "text x"];
   test.each(['call:f({"content":"a"}', "call:f( {content:a} "])("may have round ones around the others: %j", (inside) => {
     expect(block(`${inside})`)).toEqual(['call f{"content":"a"}', `control ${inside.endsWith(" ") ? " " : ""})<tool_call|>`, "text x"]);
     expect(lines(gemma4, `<|tool_call>${inside.trimEnd()}`, { tools })).toEqual(['call f{"content":"a"}']);
   });
-  test.each([":f{}", "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])("needs its word and its brackets: %j", (inside) => {
-    expect(block(inside)).toEqual(["malformed no-name", "text x"]);
-  });
+  test.each([":f{}", "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])(
+    "needs its word and its brackets: %j",
+    (inside) => {
+      expect(block(inside)).toEqual(["malformed no-name", "text x"]);
+    },
+  );
 });
 
 test("calls of declared tools without any mark are read one behind the other", () => {
