@@ -54,7 +54,7 @@ const continues = ({ type, body = [], alternate = [] }: Node): boolean =>
 const withoutContinue = (statements: readonly Node[], then: Node[]): Node[] =>
   statements.reduceRight((rest, statement) => {
     if (statement.type === "Continue") return [];
-    if (!continues(statement)) return [statement, ...rest];
+    if (!continues(statement)) return [statement].concat(rest);
     const { body = [], alternate = [] } = statement;
     return [{ ...statement, body: withoutContinue(body, rest), alternate: withoutContinue(alternate, rest) }];
   }, then);
