@@ -37,6 +37,8 @@ export interface Form {
   readonly alternating?: true;
   /** or not even that: its text begins what the first user says. */
   readonly noSystem?: true;
+  /** All that the system says in front in one message. */
+  readonly oneSystem?: true;
   /** A list of parts also where there is nothing but text. */
   readonly parts?: true;
   /** A description of every tool and property, parameters of every tool, elements of every list. */
@@ -67,10 +69,32 @@ export function conversationOf({ messages, tools = [] }: Request, sheet: Sheet):
   const said = messagesOf(inOrder(messages, form), sheet).map((message) =>
     message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
   );
+  const known = tools.map((tool) => templateTool(tool, sheet));
+  const shape = SHAPES.find(([mark]) => template.includes(mark))?.[1];
   return {
-    messages: tools.length > 0 && template.includes("+ message['tools']") ? withTools(said, tools) : said,
-    ...((tools.length > 0 || form.emptyTools) && { tools: tools.map((tool) => templateTool(tool, sheet)) }),
+    messages: shape ? shape(said, tools, known) : said,
+    ...((tools.length > 0 || form.emptyTools) && { tools: known }),
   };
+}
+
+/** Templates of older models whose messages have other fields than anybody else's, by what only they say. */
+const SHAPES: readonly [mark: string, shape: (said: readonly JsonObject[], tools: readonly Tool[], known: JsonObject[]) => JsonObject[]][] =
+  [
+    ["+ message['tools']", (said, tools) => (tools.length > 0 ? withTools(said, tools) : [...said])],
+    [
+      "item['metadata']",
+      (said, _, known) => [...(known.length > 0 ? [{ role: "system", content: "", tools: known }] : []), ...said.flatMap(withMetadata)],
+    ],
+  ];
+
+/** GLM-4 has each call in a message of its own, with the tool's name as `metadata`, and results of an observation. */
+function withMetadata({ role, content = "", tool_calls: calls = [] }: JsonObject): JsonObject[] {
+  if (role === "tool") return [{ role: "observation", metadata: "", content }];
+  const made = (calls as JsonObject[]).map(({ function: called }) => {
+    const { name = "", arguments: args = {} } = called as JsonObject;
+    return { role: "assistant", metadata: name, content: typeof args === "string" ? args : pythonJson(args) };
+  });
+  return [...(content === "" && made.length > 0 ? [] : [{ role: role ?? "", metadata: "", content }]), ...made];
 }
 
 /** Phi-4-mini's own template finds the tools in the system message, as a text. */
@@ -80,9 +104,15 @@ function withTools(messages: readonly JsonObject[], tools: readonly Tool[]): Jso
   return [{ ...system, tools: pythonJson(tools.map(functionObject)) }, ...(first && first !== system ? [first] : []), ...rest];
 }
 
-function inOrder(messages: readonly Message[], { alternating: ordered, noSystem }: Form): readonly Message[] {
+const isSystem = (message: Message): boolean => message.role === "system" || message.role === "developer";
+
+function inOrder(messages: readonly Message[], { alternating: ordered, noSystem, oneSystem }: Form): readonly Message[] {
+  if (oneSystem) {
+    const end = messages.findIndex((message) => !isSystem(message));
+    const start = end < 0 ? messages.length : end;
+    return [...alternating(messages.slice(0, start)), ...messages.slice(start)];
+  }
   if (!ordered && !noSystem) return messages;
-  const isSystem = (message: Message) => message.role === "system" || message.role === "developer";
   const systems = messages.filter(isSystem).map((message): Message => (noSystem ? ({ ...message, role: "user" } as Message) : message));
   return alternating([...systems, ...messages.filter((message) => !isSystem(message))]);
 }

@@ -3,7 +3,9 @@ import type { Effort, Json, JsonObject, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
 import { thinkingOption } from "../dialects/options.ts";
 import type { Numeral } from "../dialects/print.ts";
+import { callsOf, textOf } from "../dialects/transcript.ts";
 import { conversationOf, type Form } from "./conversation.ts";
+import { mend, STRING, stringOf } from "./mend.ts";
 
 export interface TemplateOptions extends Omit<RenderOptions, "variant" | "bos"> {
   /** What the tokenizer's configuration says; empty by default, because most tokenizers add the first themselves. */
@@ -25,23 +27,55 @@ export async function renderWithTemplate(template: string, request: Request, opt
   let failure: unknown;
   try {
     const parsed = new Template(SLIPS.reduce((source, [slip, mended]) => source.replaceAll(slip, mended), template));
-    for (const form of FORMS) {
+    mend(parsed.parsed);
+    const render = (form: Form): string | undefined => {
       const { messages, tools = null } = conversationOf(request, { template, form, numeral: (one) => numerals.standIn(one) });
       const variables = variablesOf(template, request, options, form);
+      if (tools && template.includes(XML_TOOLS)) variables[XML_TOOLS] = tools;
       const said = JSON.stringify([messages, tools, variables]);
-      if (tried.has(said)) continue;
+      if (tried.has(said)) return undefined;
       tried.add(said);
       try {
         return numerals.restored(parsed.render({ ...variables, messages, tools }));
       } catch (error) {
         failure ??= error;
+        return undefined;
       }
+    };
+    for (const form of FORMS) {
+      const prompt = render(form);
+      if (prompt !== undefined) return fullest(prompt, request, (more) => render({ ...form, ...more }));
     }
   } catch (error) {
     failure = error;
   }
   throw new TemplateError(`the template failed: ${lineOf(failure)}`, { cause: failure });
 }
+
+/** SmolLM3 finds its tools there. */
+const XML_TOOLS = "xml_tools";
+
+/** What a template is tried with that loses some of what it was given: all but one of the system's messages, or of the calls, or what is no text. */
+const FULLER: readonly Form[] = [{ oneSystem: true }, { oneCall: true }, { oneSystem: true, oneCall: true }, { argumentsAsText: true }];
+
+function fullest(prompt: string, request: Request, render: (form: Form) => string | undefined): string {
+  const given = givenIn(request);
+  const lost = (prompt: string): number => given.filter((text) => !prompt.includes(text)).length;
+  let best = { prompt, lost: lost(prompt) };
+  for (const form of best.lost > 0 ? FULLER : []) {
+    const other = render(form);
+    if (other !== undefined && lost(other) < best.lost) best = { prompt: other, lost: lost(other) };
+  }
+  return best.prompt;
+}
+
+/** What no prompt may lack: what the system says, and the strings in the arguments of calls. */
+const givenIn = ({ messages }: Request): string[] =>
+  messages.flatMap((message): string[] => {
+    if (message.role === "system" || message.role === "developer") return [textOf(message.content).trim()];
+    if (message.role !== "assistant") return [];
+    return callsOf(message.content).flatMap((call) => Object.values(call.arguments).filter((value) => typeof value === "string"));
+  });
 
 /** The package has a `strftime_now` of its own that cannot be replaced, and its clock cannot be set. */
 const CLOCK = "strftime_at_request";
@@ -133,6 +167,7 @@ function variablesOf(template: string, request: Request, options: TemplateOption
     eos_token: eosToken,
     tool_definition: "", // Llama 4's template adds to it without having it
     [CLOCK]: (format: string) => strftime(format, now),
+    [STRING]: stringOf,
     // Each of them has several names: Qwen and GLM say one, DeepSeek, Cohere and Kimi another.
     ...(thinking !== undefined && { enable_thinking: thinking, thinking, reasoning: thinking }),
     ...(known !== undefined && { reasoning_effort: known, thinking_effort: known }),

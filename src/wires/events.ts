@@ -120,7 +120,7 @@ export class EventWriter {
   usage(usage: Usage): void {
     for (const name in usage) {
       const count = usage[name as keyof Usage];
-      if (count === undefined) continue;
+      if (count === undefined || !(count >= 0 && count < Number.POSITIVE_INFINITY)) continue; // what is no count is none
       this.#usage ??= { type: "usage" };
       if (this.#usage[name as keyof Usage] === count) continue;
       this.#usage[name as keyof Usage] = count;

@@ -122,7 +122,7 @@ export function grow(target: Draft, piece: Draft): Draft {
 export function wholeUsage(usage: Usage, total = 0): Usage {
   const { inputTokens, outputTokens } = usage;
   const rest = total - (inputTokens ?? outputTokens ?? total);
-  if (inputTokens === undefined && rest > 0) usage.inputTokens = rest;
-  else if (rest > (outputTokens ?? 0)) usage.outputTokens = rest;
+  if (total > 0 && inputTokens === undefined && rest > 0) usage.inputTokens = rest;
+  else if (total > 0 && rest > (outputTokens ?? 0)) usage.outputTokens = rest;
   return usage;
 }

@@ -247,6 +247,76 @@ test.each<[string, Partial<Request>, TemplateOptions, string]>([
   expect(await renderWithTemplate(template, { ...asked([user]), ...fields }, options)).toBe(text);
 });
 
+describe("a template that loses some of it gets it in another form", () => {
+  const system = (text: string, role: "system" | "developer" = "system"): Message => ({ role, content: [{ type: "text", text }] });
+  const call = (id: string, city: string) => ({ type: "tool-call" as const, id, name: "f", arguments: { city } });
+  test.each([
+    ["the first", "{{ messages[0].content }}"],
+    ["the last", "{% for m in messages %}{% if m.role == 'system' %}{% set s.text = m.content %}{% endif %}{% endfor %}{{ s.text }}"],
+  ])("all that the system says in one message, where %s is all that is written", async (_, template) => {
+    const prompt = await renderWithTemplate(
+      `{% set s = namespace(text='') %}${template}`,
+      asked([system("A."), system("B.", "developer"), user]),
+    );
+    expect(prompt).toBe("A.\n\nB.");
+  });
+  test("one call in a message, where only the first is written", async () => {
+    const template = "{% for m in messages %}{{ m.tool_calls[0].function.arguments.city if m.tool_calls else m.content }} {% endfor %}";
+    const both: Message = { role: "assistant", content: [call("1", "Oslo"), call("2", "Rome")] };
+    const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
+    expect(await renderWithTemplate(template, asked([both, result("1"), result("2")]))).toBe("Oslo 1 Rome 2 ");
+  });
+  test("arguments as a text, where an object is no text", async () => {
+    const template = "{% for m in messages %}{{ '>' + m.tool_calls[0].function.arguments }}{% endfor %}";
+    expect(await renderWithTemplate(template, asked([{ role: "assistant", content: [call("1", "Oslo")] }]))).toBe('>{"city": "Oslo"}');
+  });
+  test("and what no form helps is as it is", async () => {
+    expect(await renderWithTemplate("Hi", asked([system("A."), called, answered]))).toBe("Hi");
+  });
+});
+
+describe("templates with fields of their own", () => {
+  const tools = [{ name: "f" }];
+  const told = (template: string, ...messages: Message[]) => renderWithTemplate(template, asked(messages, tools));
+  test("calls with metadata, results of an observation, tools in the first message (GLM-4)", async () => {
+    const template =
+      "{% for item in messages %}{% for t in item['tools'] or [] %}({{ t.function.name }}){% endfor %}{% if item['content'] %}<{{ item['role'] }}>{{ item['metadata'] }}\n{{ item['content'] }}{% endif %}{% endfor %}";
+    const words: Message = { role: "assistant", content: [{ type: "text", text: "Well." }, ...called.content] };
+    expect(await told(template, user, words, answered)).toBe(
+      '(f)<user>\nWeather in Oslo?<assistant>\nWell.<assistant>f\n{"city": "Oslo", "n": 2}<observation>\n{"degrees": 4}',
+    );
+  });
+  test("tools under another name (SmolLM3), as Python prints them", async () => {
+    expect(await told("{% for tool in xml_tools %}{{ tool | string }}{% endfor %}", user)).toBe(
+      "{'type': 'function', 'function': {'name': 'f'}}",
+    );
+  });
+});
+
+describe("what the package cannot do", () => {
+  const rendered = (template: string) => renderWithTemplate(template, asked([user, called, answered]));
+  const loop = (body: string) => rendered(`{% for n in range(4) %}${body}{% endfor %}`);
+  test.each([
+    ["at its end", "{{ n }}{% if n == 1 %}!{% continue %}{% endif %}.", "0.1!2.3."],
+    ["in an else", "{% if n > 1 %}a{% elif n == 1 %}b{% else %}c{% continue %}d{% endif %}e", "cbeaeae"],
+    ["inside of another", "{% if n %}x{% if n == 2 %}y{% continue %}{% endif %}{% endif %}z", "zxzxyxz"],
+    ["twice", "{% if n == 0 %}a{% continue %}{% endif %}{% if n == 1 %}b{% continue %}{% endif %}c", "abcc"],
+    ["of an inner loop", "[{% for m in range(n) %}{{ m }}{% continue %}-{% endfor %}]", "[][0][01][012]"],
+  ])("what was written before a continue stays: %s", async (_, body, expected) => {
+    expect(await loop(body)).toBe(expected);
+  });
+  test("however many there are", async () => {
+    expect(await loop("{% if n %}{% if n == 2 %}{{ n }}{% continue %}{% endif %}{% endif %}".repeat(60))).toBe("2");
+  });
+  test("tuples are taken apart", async () => {
+    expect(await rendered("{% for a, b in [('x', 1), ('y', 2)] %}{{ a }}{{ b }}{% endfor %}")).toBe("x1y2");
+  });
+  test("anything is a string, as in Python", async () => {
+    const all = "[{{ {'a': [1, none, true], 'b': 'it\\'s'} | string }} {{ 3 | string }} {{ 'x' | string }} {{ nothing | string }}]";
+    expect(await rendered(all)).toBe(`[{'a': [1, None, True], 'b': "it's"} 3 x ]`);
+  });
+});
+
 describe("errors are one line", () => {
   test.each(["{% if %}", "{{ raise_exception('no\n system') }}", "{{ messages() }}"])("%j", async (template) => {
     await expect(renderWithTemplate(template, asked([user, called]))).rejects.toThrow(/^the template failed: .+$/);

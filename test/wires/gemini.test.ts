@@ -955,6 +955,10 @@ describe("counts that are missing", () => {
     if (usage)
       expect(told?.total_tokens).toBe(Object.entries(usage).reduce((all, [key, n]) => all + (key === "thinkingTokens" ? 0 : n), 0));
   });
+  test("what is no count is none", () => {
+    const text = JSON.stringify(counted({ promptTokenCount: 0.5, candidatesTokenCount: -5 })).replace("0.5", "1e999");
+    expect(gemini.decodeResponse(text).usage).toBeUndefined();
+  });
   test("what early chunks count is counted anew by later ones", () => {
     const chunks = [
       { promptTokenCount: 10, totalTokenCount: 10 },

@@ -65,6 +65,9 @@ export function readRecording(text: string): Recording {
     throw new Error("it is not JSON", { cause: error });
   }
   const { version, client, upstream, events } = (value ?? {}) as Partial<Recording>;
-  if (version !== 1 || !client || !Array.isArray(upstream) || !Array.isArray(events)) throw new Error("it is no recording of version 1");
+  if (version !== 1 || !Array.isArray(upstream) || !Array.isArray(events) || ![client, ...upstream].every(isEdge))
+    throw new Error("it is no recording of version 1");
   return value as Recording;
 }
+
+const isEdge = (edge: Partial<Edge> | null | undefined): boolean => typeof edge?.request?.url === "string" && Array.isArray(edge.pieces);

@@ -48,14 +48,16 @@ export class Secrets {
     const whole = Buffer.concat(pieces).toString("latin1");
     const spans = [...whole.matchAll(this.#pattern)].map((match) => ({ from: match.index, to: match.index + match[0].length }));
     let start = 0;
+    let next = 0; // the first that does not end before this piece: there may be as many as pieces
     return pieces.map((piece) => {
       const end = start + piece.length;
       let out = "";
       let at = start;
-      for (const { from, to } of spans) {
-        if (to <= start || from >= end) continue;
+      for (; next < spans.length && spans[next]!.from < end; next++) {
+        const { from, to } = spans[next]!;
         out += whole.slice(at, Math.max(at, from)) + (from >= start ? SECRET : "");
-        at = Math.max(at, Math.min(to, end));
+        at = Math.min(to, end);
+        if (to > end) break; // it goes on in the next piece
       }
       out += whole.slice(at, end);
       start = end;
