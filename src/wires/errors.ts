@@ -77,9 +77,10 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** Words that say more than the status does, the most telling first. */
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/`max_tokens` must be/, "bad-request"], // Groq's, which goes on to speak of the context
+  [/`max_tokens` must be|fewer output tokens/, "bad-request"], // Groq's and vLLM's, which go on to speak of the context
+  [/tokens per (minute|day)/i, "rate-limit"], // too many tokens, but not in one prompt
   [
-    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached|too_many_prompt_tokens/i,
+    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|(input|prompt) token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|token limit exceeded|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached|too_many_prompt_tokens|max_(model|seq)_len|max message tokens|more than max tokens/i,
     "context-length",
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
@@ -156,13 +157,15 @@ function codeOf(words: readonly unknown[], status: number): ErrorCode {
   return (isVague && told) || (plain ?? (status >= 400 && status < 500 ? "bad-request" : "upstream"));
 }
 
-/** Too long only together with what the answer may take: as Anthropic says it, vLLM through the years, and SGLang. */
+/** Too long only together with what the answer may take: as Anthropic says it, vLLM through the years, SGLang, and OpenRouter. */
 const WITH_ANSWER = [
   /(?<prompt>\d+) \+ (?<answer>\d+) > (?<most>\d+)/,
   /\((?<answer>\d+) > (?<most>\d+) - (?<prompt>\d+)\)/,
   /length is (?<most>\d+) tokens.*\((?<prompt>\d+) in the \w+, (?<answer>\d+) in the completion/,
-  /length is (?<most>\d+) tokens.*requested (?<answer>\d+) output tokens.*?(?<prompt>\d+) input tokens/,
+  /length is (?<most>\d+) tokens.*requested (?<answer>\d+) output tokens.*contains (?:at least )?(?<prompt>\d+) input tokens/,
+  /passed (?<prompt>\d+) input tokens and requested (?<answer>\d+) output tokens.*length is only (?<most>\d+)/,
   /length of (?<most>\d+) tokens.*: (?<prompt>\d+) tokens from the input messages and (?<answer>\d+) tokens for/,
+  /length is (?<most>\d+) tokens.*requested about (?<used>\d+) tokens \(.*\b(?<answer>\d+) in the output/,
 ];
 
 const UUID = /[\da-f]{8}(-[\da-f]{4}){3}\S*/gi;
@@ -170,9 +173,10 @@ const UUID = /[\da-f]{8}(-[\da-f]{4}){3}\S*/gi;
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
   for (const pattern of WITH_ANSWER) {
-    const { prompt, answer, most } = pattern.exec(message)?.groups ?? {};
-    if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most), answer: Number(answer) };
+    const { prompt, answer, most, used = Number(prompt) + Number(answer) } = pattern.exec(message)?.groups ?? {};
+    if (most !== undefined) return { used: Number(used), limit: Number(most), answer: Number(answer) };
   }
+  if (/\d characters/.test(message)) return undefined; // they were not counted as tokens
   const counts = (message.replace(UUID, "").match(/\d[\d,]*/g) ?? [])
     .map((digits) => Number(digits.replaceAll(",", "")))
     .filter((count) => count >= 100);

@@ -142,6 +142,21 @@ describe("a limit that does not fit into the model's context", () => {
     expect(answer.status).toBe(200);
     expect(limits).toEqual([expect.toSatisfy((limit: number) => limit > 4045), 4045]);
   });
+  test("is lowered further where the server has only counted until it was too much", async () => {
+    const [context, prompt] = [4096, 2000];
+    const limits: number[] = [];
+    const upstream = await startServer((response, { method, body }) => {
+      if (method === "GET") return void response.writeHead(404).end("{}");
+      const limit: number = JSON.parse(body).max_tokens;
+      limits.push(limit);
+      const message = `This model's maximum context length is ${context} tokens. However, you requested ${limit} output tokens and your prompt contains at least ${context - limit + 1} input tokens, for a total of at least ${context + 1} tokens.`;
+      if (limit + prompt > context) response.writeHead(400).end(JSON.stringify({ error: { message, type: "BadRequestError", code: 400 } }));
+      else response.writeHead(200).end('{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}');
+    });
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up" }] });
+    expect((await post(url, 4000)).status).toBe(200);
+    expect(limits).toEqual([4000, 1999]);
+  });
   test("is what the configuration says; Ollama hears of it, too", async () => {
     const upstream = await startServer(answering('{"message":{"role":"assistant","content":"Hi"},"done":true,"model":"m"}'));
     const { url } = await startGateway({

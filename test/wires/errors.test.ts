@@ -64,16 +64,39 @@ describe("a prompt that is too long, in every server's words", () => {
     "Prompt too long: 5000 tokens exceeds max 4096",
     "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`",
     "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
+    "The engine prompt length 5000 exceeds the max_model_len 4096. Please reduce prompt.",
+    "length of prompt_tokens (5000) must be less than max_seq_len (4096).",
+    "prompt token count of 5000 exceeds the limit of 4096",
+    "Token limit exceeded: requested 5000, maximum 4096",
   ])("%s", (message) => {
     for (const status of [400, 422, 500])
       expect(readError(status, {}, { error: { message } })).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
   });
-  test.each(["Prompt exceeds max length", "Range of input length should be [1, 4096]"])("%s", (message) => {
+  test.each([
+    "Prompt exceeds max length",
+    "Range of input length should be [1, 4096]",
+    "tokens in request more than max tokens allowed",
+    "Total tokens of image and text exceed max message tokens",
+  ])("%s", (message) => {
     expect(readError(400, {}, { error: { message } })).toMatchObject({ code: "context-length" });
   });
   test("the number of a request counts no tokens", () => {
     const message = "prompt too long; exceeded max context length by 1119046 tokens (ref: 96164522-08b2-4cbf-886e-e5a1c0ffee88)";
     expect(readError(400, {}, { error: { message } })).toEqual({ code: "context-length", message, status: 400 });
+  });
+  test.each([
+    "You passed 4000 input tokens and requested 1000 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 3096 tokens.",
+    "This endpoint's maximum context length is 4096 tokens. However, you requested about 5000 tokens (3000 of text input, 1000 of tool input, 1000 in the output). Please reduce the length of either one.",
+  ])("together with what the answer may take: %s", (message) => {
+    expect(readError(400, {}, { error: { message } })).toMatchObject({ tokens: { used: 5000, limit: 4096, answer: 1000 } });
+  });
+  test("characters are no tokens", () => {
+    const message =
+      "This model's maximum context length is 4096 tokens. However, you requested 1000 output tokens and your prompt contains 90000 characters (more than 49536 characters, which is the upper bound for 3096 input tokens).";
+    expect(readError(400, {}, { error: { message } })).toEqual({ code: "context-length", message, status: 400 });
+  });
+  test.each([0, 429])("too many tokens in a minute are none: %i", (status) => {
+    expect(readError(status, {}, { error: { message: "Too many tokens per minute" } })).toMatchObject({ code: "rate-limit" });
   });
   test("llama-server's numbers beside the words", () => {
     const error = { code: 400, message: "the request exceeds the available context size", n_prompt_tokens: 5000, n_ctx: 4096 };

@@ -11,6 +11,7 @@ import { hasWindow, inWindow, windowFor } from "./window.ts";
 
 /** Nobody shall be asked for ever. */
 const MAX_LESSONS = 4;
+const MAX_LOWERED = 3;
 
 type Thinking = Request & { thinking: ThinkingSettings };
 const isThinking = (request: Request): request is Thinking => request.thinking !== undefined;
@@ -33,7 +34,7 @@ export class Again {
   /** As the model is asked now. */
   request: Request;
   readonly #options: AgainOptions;
-  #isLowered = false;
+  #lowered = 0;
   /** What the model has taught this time, and how often. */
   #lesson: Lesson | undefined;
   #lessons = 0;
@@ -72,13 +73,17 @@ export class Again {
     if (this.#thinking) thinking.took(this.#thinking, this.#way);
   }
 
-  /** A server that counts otherwise than we do, and refuses only what the answer may take, is asked again, once. */
+  /**
+   * A server that counts otherwise than we do, and refuses only what the answer may take, is asked again. vLLM stops counting where the prompt
+   * leaves one token too few, and says that it is "at least" so long: half of what it would leave may do.
+   */
   #asksForLess({ tokens }: ErrorInfo): boolean {
     const { request } = this;
-    if (this.#isLowered || !tokens?.answer || request.maxTokens === undefined) return false;
-    const maxTokens = tokens.limit - (tokens.used - tokens.answer);
+    if (this.#lowered === MAX_LOWERED || !tokens?.answer || request.maxTokens === undefined) return false;
+    const room = tokens.limit - (tokens.used - tokens.answer);
+    const maxTokens = room === request.maxTokens - 1 ? room >> 1 : room;
     if (maxTokens < 1 || maxTokens >= request.maxTokens) return false;
-    this.#isLowered = true;
+    this.#lowered++;
     const message = `the limit of ${request.maxTokens} tokens was lowered to ${maxTokens}: the model's context has ${tokens.limit}`;
     this.#options.warn({ code: "max-tokens", message });
     this.request = { ...request, maxTokens };
