@@ -19,6 +19,11 @@ describe("a limit that is more than a model writes", () => {
     [
       "openai-chat",
       16384,
+      "max_tokens=32000 cannot be greater than max_model_len=max_total_tokens=16384. Please request fewer output tokens.",
+    ],
+    [
+      "openai-chat",
+      16384,
       "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the `context_window`",
     ],
     [
@@ -106,6 +111,97 @@ describe("a format that a model is not held to beside tools", () => {
   });
 });
 
+describe("a format that a model does not know", () => {
+  const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const asked = { model: "m", input: "Hi", text: { format: { type: "json_schema", name: "x", schema } } };
+  const typeOf = ({ response_format }: Body) => (response_format as Body | undefined)?.type;
+
+  test.each([
+    "This response_format type is unavailable now",
+    "This model does not support response format `json_schema`. See supported models.",
+  ])("is JSON, with the schema in words, and so from then on: %s", async (message) => {
+    const { bodies, post } = await picky("openai-chat", (body) => (typeOf(body) === "json_schema" ? said(message) : undefined));
+    for (let i = 0; i < 2; i++) {
+      const { status, headers } = await post("/v1/responses", asked);
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        "the format of the answer is not enforced: the model takes no schema",
+      ]);
+    }
+    expect(bodies.map(typeOf)).toEqual(["json_schema", "json_object", "json_object"]);
+    expect(bodies.at(-1)!.messages).toMatchObject([{ role: "system", content: expect.stringContaining(JSON.stringify(schema)) }, {}]);
+  });
+  test("is told in words, where there is none for JSON either", async () => {
+    const { bodies, post } = await picky("openai-chat", (body) =>
+      typeOf(body) ? said("'response_format.type' must be 'text'") : undefined,
+    );
+    expect((await post("/v1/responses", asked)).status).toBe(200);
+    expect((await post("/v1/responses", asked)).status).toBe(200);
+    expect(bodies.map(typeOf)).toEqual(["json_schema", "json_object", undefined, undefined]);
+    expect(JSON.stringify(bodies.at(-1)!.messages).split("Answer with nothing but")).toHaveLength(2);
+  });
+  test("is asked for by its name, where that must be said", async () => {
+    const { bodies, post } = await picky("openai-chat", ({ messages }) =>
+      /json/i.test(JSON.stringify(messages))
+        ? undefined
+        : said("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."),
+    );
+    const { status, headers } = await post("/v1/responses", { ...asked, text: { format: { type: "json_object" } } });
+    expect([status, headers["x-dragoman-warnings"] ?? ""]).toEqual([200, expect.not.stringContaining("enforced")]);
+    expect(bodies.map(typeOf)).toEqual(["json_object", "json_object"]);
+  });
+  test("a schema with a mistake in it is the client's to hear of", async () => {
+    const { bodies, post } = await picky("openai-chat", () => said("Invalid schema for response_format 'x': 'uri' is not supported"));
+    expect((await post("/v1/responses", asked)).status).toBe(400);
+    expect(bodies).toHaveLength(1);
+  });
+});
+
+describe("a model that cannot be made to call a tool", () => {
+  const refusal = "The tool_choice parameter does not support being set to required or object in thinking mode";
+  const tools = ["f", "g"].map((name) => ({ name, input_schema: { type: "object" } }));
+  const namesOf = ({ tools }: Body) => (tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+
+  test.each([
+    [{ type: "any" }, ["f", "g"]],
+    [{ type: "tool", name: "g" }, ["g"]],
+  ])("may answer in words, and a warning says so: %j", async (tool_choice, names) => {
+    const { bodies, post } = await picky("openai-chat", ({ tool_choice }) =>
+      tool_choice !== undefined && tool_choice !== "auto" ? said(refusal) : undefined,
+    );
+    for (let i = 0; i < 2; i++) {
+      const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 9, messages: hi, tools, tool_choice });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("the model cannot be made to call a tool")]);
+    }
+    expect(bodies.slice(1).map(({ tool_choice }) => tool_choice)).toEqual(["auto", "auto"]);
+    expect(bodies.slice(1).map(namesOf)).toEqual([names, names]);
+  });
+  test("goes on thinking where nobody forces it", async () => {
+    const { bodies, post } = await picky("openai-chat", ({ tool_choice }) => (tool_choice === "required" ? said(refusal) : undefined));
+    const asked = { model: "m", max_tokens: 2000, messages: hi, tools, thinking: { type: "enabled", budget_tokens: 1024 } };
+    await post("/v1/messages", { ...asked, tool_choice: { type: "any" } });
+    await post("/v1/messages", asked);
+    expect(bodies.map(({ reasoning_effort }) => reasoning_effort)).toEqual(["minimal", "minimal", "minimal"]);
+  });
+});
+
+test("a model that does not know parallel_tool_calls is asked without, and so from then on", async () => {
+  const { bodies, post } = await picky("openai-chat", ({ parallel_tool_calls }) =>
+    parallel_tool_calls === undefined
+      ? undefined
+      : said("Unsupported parameter: 'parallel_tool_calls' is not supported with this model.", { param: "parallel_tool_calls" }),
+  );
+  const tools = [{ type: "function", name: "f", parameters: { type: "object" }, strict: false }];
+  const warnings: unknown[] = [];
+  for (const parallel_tool_calls of [true, false]) {
+    const { status, headers } = await post("/v1/responses", { model: "m", input: "Hi", tools, parallel_tool_calls });
+    expect(status).toBe(200);
+    warnings.push(headers["x-dragoman-warnings"]);
+  }
+  expect(bodies.map(({ parallel_tool_calls }) => parallel_tool_calls)).toEqual([true, undefined, undefined]);
+  expect(warnings).toEqual([undefined, "the model refuses the wish for one call at a time: it was asked without"]);
+});
+
 test.each([
   "Too many strict tools (21). The maximum number of strict tools supported is 20.",
   "Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf).",
@@ -126,6 +222,7 @@ test.each([
 
 test.each([
   "The `reasoning_content` in the thinking mode must be passed back to the API.",
+  "Missing reasoning_content field in the assistant message at message index 2.",
   "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
 ])("a model that wants thinking with every call gets a dot where there is none: %s", async (message) => {
   const { bodies, post } = await picky("openai-chat", ({ messages }) =>

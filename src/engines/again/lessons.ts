@@ -3,6 +3,7 @@
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while. Each lesson is a row of `ROWS`.
  */
 import type { ErrorInfo, Message, Part, Request, Sampling, Warning } from "../../core/nouns.ts";
+import { isForced } from "../../wires/adapt.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
 import { ownState } from "../../wires/opaque.ts";
 import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
@@ -34,6 +35,12 @@ interface Teachings {
   isSilent: true;
   /** It is held to no format where it has tools. */
   isFree: true;
+  /** It knows JSON, but no schemas of it, or only where the word is said; or no format at all. */
+  formats: "json" | "none";
+  /** It cannot be made to call a tool. */
+  isUnforced: true;
+  /** It does not know whether it may make several calls. */
+  isUnnumbered: true;
   /** It does not want to know what a tool gives back. */
   isIncurious: true;
   /** It is held to the schemas of strict tools as long as they take less text than that. */
@@ -66,7 +73,7 @@ interface Row<T> {
 
 /** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
 export const REFUSED =
-  /\bnot\b|n't\b|\bcannot\b|\bun(?:supported|known|recognized|expected)|invalid|\b(?:must|should) be\b|\bonly\b|\bextra\b|mandatory|deprecated/i;
+  /\bnot\b|n't\b|\bcannot\b|\bun(?:supported|known|recognized|expected|available)|invalid|\b(?:must|should) be\b|\bonly\b|\bextra\b|mandatory|deprecated/i;
 
 /** How servers call them; of two that may not stand together the first stays. */
 const SETTINGS: readonly (readonly [RegExp, keyof Sampling])[] = [
@@ -80,23 +87,32 @@ const SETTINGS: readonly (readonly [RegExp, keyof Sampling])[] = [
   [/repe\w+_?penalty/i, "repeatPenalty"],
 ];
 
-/** `supports at most 16384 completion tokens`, `Expected a value <= 16384`, `range of max_tokens is [1, 8192]`, `> 64000, which is the maximum`, `less than or equal to 8192`. */
+/** `supports at most 16384 completion tokens`, `Expected a value <= 16384`, `range of max_tokens is [1, 8192]`, `> 64000, which is the maximum`, `less than or equal to 8192`, vLLM's `cannot be greater than max_model_len=max_total_tokens=8192`. */
 const MOST =
-  /max_?(?:completion_?|output_?)?tokens.*?(?:at most |<= |\[1, |> (?=\d+, which)|\) to |equal to `?)(?<most>\d+)(?<exclusive> \(exclusive)?/i;
+  /max_?(?:completion_?|output_?)?tokens.*?(?:at most |<= |\[1, |> (?=\d+, which)|\) to |equal to `?|greater than [\w=]+=)(?<most>\d+)(?<exclusive> \(exclusive)?/i;
 
 /** `integer below minimum value. Expected a value >= 16`. */
 const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least>\d+)/i;
 /** `'stop': List should have at most 4 items`, `'stop': array too long. Expected an array with maximum length 4`, `'stop' : maximum number of items is 4`. */
 const STOPS = /\bstop(?:_?sequences)?\b.{0,300}?(?:at most|maximum (?:length|number of items is)|up to) (?<most>\d+)/is;
 const NEWER = /\bmax_tokens\b.*max_completion_tokens/;
-/** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`. */
-const THOUGHTS = /reasoning_content.*(?:passed back|missing)/i;
+/** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`, `Missing reasoning_content field`. */
+const THOUGHTS = /reasoning_content.*(?:passed back|missing)|missing reasoning_content/i;
 /** What nobody but us asks for. */
 const STREAM_OPTIONS = "stream_options";
 /** `Your organization must be verified to generate reasoning summaries`. */
 const SUMMARY = /reasoning.summar/i;
 /** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
 const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
+
+/** DeepSeek's `This response_format type is unavailable now`, Groq's `does not support response format`, LM Studio's `'response_format.type' must be 'json_schema'`. */
+const FORMLESS =
+  /^(?!.*invalid schema)(?:.*response.?format.*(?:unavailable|support|must be)|.*support.*(?:response.?format|json_schema|json_object|structured output))/is;
+/** Qwen's: `'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'`. */
+const WORDLESS = /\bword\W+json\b/i;
+/** Qwen's and DeepSeek's: `The tool_choice parameter does not support being set to required or object in thinking mode`. */
+const FORCED = /tool_?choice/i;
+const PARALLEL = /parallel_tool_(?:calls|use)/;
 
 /** Mistral's and OpenAI's: `body.tools.0.function.response: Extra inputs are not permitted`, `Unknown parameter: 'tools[0].function.response'`. */
 const RESPONSE = /\bfunction\b\W*(?:property\W*)?response\b/;
@@ -187,10 +203,39 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
     heed: (given) => {
       if (!isFormatted(given)) return;
       const { output, ...request } = given;
-      const form = output?.schema ? `JSON that fits this schema: ${JSON.stringify(output.schema)}` : "JSON.";
-      const messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${form}`);
+      const messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${formOf(output)}`);
       const message = "the format of the answer is not enforced: the model takes none beside tools";
       return { request: { ...request, messages }, warning: { code: "not-enforced", message } };
+    },
+  },
+  formats: {
+    learn: ({ error, said }, { output }) => {
+      if (!output || !isBad(error)) return undefined;
+      if (WORDLESS.test(said)) return "json";
+      return FORMLESS.test(said) ? (output.schema ? "json" : "none") : undefined;
+    },
+    heed: ({ output, ...request }, formats) => {
+      if (!output || (formats === "json" && !output.schema && saysJson(request))) return;
+      const messages = withInstruction(request.messages, `Answer with nothing but ${formOf(output)}`);
+      const message = `the format of the answer is not enforced: the model takes ${formats === "json" ? "no schema" : "none"}`;
+      const asked = { ...request, messages, ...(formats === "json" && { output: {} }) };
+      return { request: asked, ...((output.schema || formats === "none") && { warning: { code: "not-enforced", message } }) };
+    },
+  },
+  isUnforced: {
+    learn: (refusal, request) => (isForced(request) && FORCED.test(refusal.said) && isRefused(refusal)) || undefined,
+    heed: (request) => {
+      const { toolChoice: choice } = request;
+      if (!isForced(request)) return;
+      const allowed = typeof choice !== "object" ? undefined : "name" in choice ? [choice.name] : choice.allowed;
+      const message = "the model cannot be made to call a tool: it may answer in words";
+      return { request: { ...request, toolChoice: allowed ? { allowed } : "auto" }, warning: { code: "tool-choice", message } };
+    },
+  },
+  isUnnumbered: {
+    learn: (refusal, { parallelCalls }) => (parallelCalls !== undefined && PARALLEL.test(refusal.said) && isRefused(refusal)) || undefined,
+    heed: ({ parallelCalls, ...request }) => {
+      if (parallelCalls !== undefined) return { request, ...(!parallelCalls && { warning: dropped(["the wish for one call at a time"]) }) };
     },
   },
   isIncurious: {
@@ -239,6 +284,10 @@ const isThoughtless = (message: Message): message is Message & { role: "assistan
   message.role === "assistant" &&
   message.content.some(({ type }) => type === "tool-call") &&
   !message.content.some((part) => part.type === "thinking" && part.text !== "");
+
+const formOf = ({ schema }: NonNullable<Request["output"]> = {}): string =>
+  schema ? `JSON that fits this schema: ${JSON.stringify(schema)}` : "JSON.";
+const saysJson = ({ messages }: Request): boolean => /json/i.test(JSON.stringify(messages));
 
 const isFormatted = ({ output, tools = [] }: Request): boolean => output !== undefined && tools.length > 0;
 
