@@ -26,9 +26,10 @@ interface Unreadable {
 
 const NAMELESS: Unreadable = { code: "no-name", reason: "the call has no name" };
 
-/** The arguments of a call from their JSON text; blank is `{}`, and so is `null`. */
+/** The arguments of a call from their JSON text; blank is `{}`, and so is `null`. Some write them down twice: a text in a text. */
 export function parseArguments(text: string): { arguments: JsonObject } | Unreadable {
-  const value = /^\s*(null\s*)?$/.test(text) ? {} : parsed(text);
+  const given = /^\s*(null\s*)?$/.test(text) ? {} : parsed(text);
+  const value = isText(given) ? parsed(given) : given;
   if (!isObject(value)) return { code: "bad-arguments", reason: "the arguments are not the JSON text of an object" };
   if (!deeperThan(value, MAX_CALL_DEPTH)) return { arguments: value };
   return { code: "too-deep", reason: `the arguments nest deeper than ${MAX_CALL_DEPTH} levels` };
@@ -72,6 +73,10 @@ interface Slot {
   /** It began with `{}`: no arguments, unless the server only meant that they are yet to come. */
   empty: boolean;
   custom: boolean;
+  /** Its text is that of a string, which holds the arguments' own: it leaves when all of it is there. */
+  quoted: boolean;
+  /** Each piece says all that was said before it, too. */
+  repeats: boolean;
   /** A name or an id behind the complete call, and no arguments yet: the head of another call if they come, otherwise only said again. */
   again: CallFragment | undefined;
   done: boolean;
@@ -175,6 +180,7 @@ export class CallAccumulator {
       return otherId || (given !== "" && !id && isWhole(given));
     }
     if (isComplete(slot)) {
+      if (!otherId && !otherName && !slot.again && (id || !name) && isSaid(slot, given)) return false; // the same, once more
       // An object behind a whole one is the next call's, whose name may come late.
       if (given !== "") return isNamed || otherId || slot.again !== undefined || given.trimStart().startsWith("{");
       if (otherName || (isNamed && otherId)) return true;
@@ -196,6 +202,8 @@ export class CallAccumulator {
       begun: false,
       empty: false,
       custom: false,
+      quoted: false,
+      repeats: false,
       again: undefined,
       done: false,
       truncated: false,
@@ -268,7 +276,7 @@ export class CallAccumulator {
     // Where the answer was cut, nothing at all is no `{}`, and a custom call without an end has none.
     const open = slot === this.#last && !slot.empty && !slot.balance.complete && !(slot.done && slot.custom);
     const truncated = slot.truncated || (isCut && (open || !whole));
-    if (whole && !truncated) slot.waiting += text.slice(slot.text.length);
+    if (whole && !truncated) slot.waiting = slot.quoted ? text : slot.waiting + text.slice(slot.text.length);
     const schema = this.#schemaOf(slot);
     if (schema && whole && !truncated) {
       text = slot.waiting = withoutNulls(text, schemaNode(schema));
@@ -313,19 +321,41 @@ function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: bo
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
   slot.custom ||= input !== undefined;
+  if (slot.text.length > 0) piece = newIn(slot, piece);
+  else slot.quoted = !slot.custom && /^\s*"/.test(piece);
   // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came. `null` is as little.
   slot.empty = isFirst && slot.text.length === 0 && /^(\{\}|null)$/.test(piece.trim());
   if (slot.empty) return;
   slot.text.add(piece);
-  slot.waiting += piece;
+  if (!slot.quoted) slot.waiting += piece;
   if (!slot.custom) slot.balance.read(piece);
+  slot.done ||= slot.quoted && !slot.balance.inString;
+}
+
+/** The arguments were all there, and are told again. */
+const isSaid = ({ text, balance }: Slot, piece: string): boolean =>
+  balance.complete && piece.length === text.length && piece === text.toString();
+
+/**
+ * What a piece adds. Qianfan and others say all of the arguments so far with each. A piece that begins with all that was said can mean nothing
+ * else, since no JSON goes on so; but for an object in an object: `{"a":` and `{"a":1}}`.
+ */
+function newIn(slot: Slot, piece: string): string {
+  const { text, balance, repeats } = slot;
+  if (slot.custom || piece.length < text.length || (piece.length === text.length && !repeats && !balance.complete)) return piece;
+  const said = text.toString();
+  if (!piece.startsWith(said) || !/^\s*\{/.test(said) || (!repeats && !balance.inString && /[:,[]\s*$/.test(said))) return piece;
+  slot.repeats = true;
+  return piece.slice(said.length);
 }
 
 const isSlot = (item: Slot | Event): item is Slot => "balance" in item;
 const isComplete = (slot: Slot): boolean => slot.ended || slot.done || slot.empty || slot.balance.complete;
 /** The text with the end that only we know of. */
-function wholeText({ text, custom }: Slot): string {
+function wholeText({ text, custom, quoted }: Slot): string {
   const given = text.toString();
+  const inner = quoted ? parsed(given) : undefined;
+  if (isText(inner) && isObject(parsed(inner))) return inner;
   return custom ? `${given}"}` : given.trim() === "" ? `${given}{}` : given;
 }
 

@@ -44,6 +44,10 @@ export class Balance {
   #escaped = false;
   #opened = false;
 
+  get inString(): boolean {
+    return this.#inString;
+  }
+
   /** An object or a list was opened, and all that was opened is closed. */
   get complete(): boolean {
     return this.#opened && this.#depth === 0;

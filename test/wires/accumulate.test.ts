@@ -148,6 +148,53 @@ describe("fragments become calls, whatever the server does", () => {
       [...whole("call_1", 0, "f", A), ...whole("call_2", 1, "g", B)],
     ],
     [
+      "every piece says all that was said before",
+      ['{"', '{"a":[', '{"a":[1,"', A, A].map((args, i) => ({ index: 0, ...(i === 0 && { id: "1", name: "f" }), arguments: args })),
+      whole("1", 0, "f", A),
+    ],
+    [
+      "every piece says all, with id and name, and so do two calls in one place",
+      [
+        ...['{"', '{"a":[1', A].map((args) => ({ index: 0, id: "1", name: "f", arguments: args })),
+        ...["{", B].map((args) => ({ index: 0, id: "2", name: "g", arguments: args })),
+      ],
+      two,
+    ],
+    [
+      "an object in an object that begins as it does",
+      [
+        { index: 0, id: "1", name: "f", arguments: '{"a":' },
+        { index: 0, arguments: '{"a":1}}' },
+      ],
+      whole("1", 0, "f", '{"a":{"a":1}}'),
+    ],
+    [
+      "a whole call twice, by its id",
+      [
+        { index: 0, id: "1", name: "f", arguments: A },
+        { index: 0, id: "1", name: "f", arguments: A },
+        { index: 1, id: "2", name: "g", arguments: B },
+      ],
+      two,
+    ],
+    [
+      "whole arguments twice",
+      [
+        { index: 0, id: "1", name: "f", arguments: A },
+        { index: 0, arguments: A },
+      ],
+      whole("1", 0, "f", A),
+    ],
+    ["the text of a text, in pieces", [{ index: 0, id: "1", name: "f" }, ...chars(JSON.stringify(A), { index: 0 })], whole("1", 0, "f", A)],
+    [
+      "texts of texts, all of them with index 0",
+      [
+        { index: 0, id: "1", name: "f", arguments: JSON.stringify(A) },
+        { index: 0, id: "2", name: "g", arguments: JSON.stringify(B) },
+      ],
+      two,
+    ],
+    [
       "indices start late and have gaps",
       [
         { index: 3, id: "1", name: "f", arguments: A },
@@ -215,12 +262,15 @@ describe("fragments become calls, whatever the server does", () => {
 });
 
 describe("what cannot be read", () => {
-  test.each(['{"a": 1', "[1]", "nonsense", '{"a":1}}', `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])("%.12s is malformed", (args) => {
-    const [start, , end] = events([{ index: 0, id: "1", name: "f", arguments: args }]);
-    expect(start).toMatchObject({ type: "tool-start", id: "1" });
-    expect(end).toMatchObject({ type: "malformed", id: "1", raw: malformedRaw("f", args) });
-    expect(readMalformed(malformedRaw("f", args))).toEqual({ name: "f", arguments: args });
-  });
+  test.each(['{"a": 1', "[1]", "nonsense", '"nonsense"', '"{\\"a\\": 1"', '{"a":1}}', `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])(
+    "%.12s is malformed",
+    (args) => {
+      const [start, ...rest] = events([{ index: 0, id: "1", name: "f", arguments: args }]);
+      expect(start).toMatchObject({ type: "tool-start", id: "1" });
+      expect(rest.at(-1)).toMatchObject({ type: "malformed", id: "1", raw: malformedRaw("f", args) });
+      expect(readMalformed(malformedRaw("f", args))).toEqual({ name: "f", arguments: args });
+    },
+  );
   test("a call without a name is malformed, and its raw is kept", () => {
     expect(events([{ index: 0, id: "1", arguments: B }])).toEqual([
       { type: "malformed", raw: malformedRaw("", B), code: "no-name", reason: expect.any(String) },
@@ -299,6 +349,7 @@ test("any calls, cut and interleaved in any way, come out whole and in order", (
 test("the arguments of a call from their text", () => {
   expect(parseArguments(" ")).toEqual({ arguments: {} });
   expect(parseArguments(B)).toEqual({ arguments: { b: 2 } });
+  expect(parseArguments(JSON.stringify(B))).toEqual({ arguments: { b: 2 } });
   expect(parseArguments("3")).toMatchObject({ code: "bad-arguments" });
 });
 

@@ -629,6 +629,25 @@ describe("ends that servers leave out, or name otherwise", () => {
     ]);
     expect(finish).toEqual({ reason: "tool-calls", native: "tool_calls" });
   });
+  test("and OpenRouter in a stream; the reason of their end is there, too", () => {
+    const calling = (arguments_: string, finish_reason: string | null = null) => ({
+      id: "x",
+      choices: [{ index: 1, delta: { content: null, tool_calls: [{ index: 0, function: { arguments: arguments_ } }] }, finish_reason }],
+    });
+    const named = { index: 0, id: "1", type: "function", function: { name: "f", arguments: '{"a"' } };
+    const begun = { id: "x", choices: [{ index: 1, delta: { role: "assistant", tool_calls: [named] }, finish_reason: null }] };
+    const other = { id: "x", choices: [{ index: 2, delta: { content: "Something else." }, finish_reason: "stop" }] };
+    const end = (finish_reason: string) => ({ id: "x", choices: [{ index: 1, delta: {}, finish_reason }] });
+    const text = { type: "text", text: "Let me see." };
+    const whole = collect(decode([said(delta({ content: "Let me see." }), other, begun, calling(":1}"), end("tool_calls"))]));
+    expect(whole).toMatchObject({ content: [text, { id: "1", name: "f", arguments: { a: 1 } }], finish: { reason: "tool-calls" } });
+    const cut = collect(decode([said(delta({ content: "Let me see." }), begun, calling(":1"), end("length"))]));
+    expect(cut).toMatchObject({ content: [text, { id: "1", truncated: true }], finish: { reason: "length" } });
+  });
+  test("a server that counts its only choice from 1 is heard", () => {
+    const chunk = (content: string) => ({ id: "x", choices: [{ index: 1, delta: { content }, finish_reason: null }] });
+    expect(collect(decode([said(chunk("Hi"), chunk(" there"))])).content).toEqual([{ type: "text", text: "Hi there" }]);
+  });
   test("a status of MiniMax's that says nothing is none", () => {
     const fine = { base_resp: { status_code: 0, status_msg: "" } };
     expect(decode([said({ ...delta({ content: "Hi" }, "stop"), ...fine })]).at(-1)).toEqual({

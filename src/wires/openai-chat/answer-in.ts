@@ -46,6 +46,9 @@ export class ChatReader extends AnswerReader {
   #others = "";
   /** What was said before the answer had a name: Azure speaks of the prompt first. */
   #early: JsonObject | undefined;
+  /** The choice that is the answer, and the one that has made calls. */
+  #answer: number | undefined;
+  #calling: number | undefined;
   /** What chunks repeat, as it was said last. */
   readonly #said = new Map<string, string>();
 
@@ -61,6 +64,7 @@ export class ChatReader extends AnswerReader {
       this.#others = others;
       return false;
     }
+    this.#answer ??= 0;
     this.start(id, model);
     this.text(text);
     if (native) this.#because(native);
@@ -106,7 +110,10 @@ export class ChatReader extends AnswerReader {
   }
 
   #choice(choice: Fields, whole: boolean): void {
-    if ((choice.number("index") ?? 0) !== 0 && !(whole && hasCalls(choice.value))) return; // one answer was asked for
+    const index = choice.number("index") ?? 0;
+    this.#answer ??= index;
+    if (hasCalls(choice.value)) this.#calling = index;
+    if (index !== this.#answer && index !== this.#calling) return; // one answer was asked for
     const [first, other] = whole ? (["message", "delta"] as const) : (["delta", "message"] as const);
     const delta = choice.object(first) ?? choice.object(other);
     if (choice.value[first]) choice.ask(other); // Perplexity has both: in a stream all that was said so far, once more; in a whole answer nothing
@@ -238,8 +245,8 @@ export class ChatReader extends AnswerReader {
   }
 }
 
-/** LiteLLM, in front of the Responses API, and Copilot have an answer's text in one choice and its calls in the next. */
-const hasCalls = ({ message }: JsonObject): boolean => listOf(objectOf(message).tool_calls).length > 0;
+/** LiteLLM, in front of the Responses API, Copilot and OpenRouter have had an answer's text in one choice and its calls in the next. */
+const hasCalls = ({ message, delta }: JsonObject): boolean => listOf(objectOf(message ?? delta).tool_calls).length > 0;
 
 /** Puts a piece of a detail onto what is there of it, and answers whether there was anything. */
 function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject): boolean {
