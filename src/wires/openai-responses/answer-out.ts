@@ -15,6 +15,7 @@ import { defined, grow, isText, listOf, objectOf, parsed, textOf } from "../read
 import type { Draft } from "../wire.ts";
 import {
   BREAK,
+  COMPACT,
   COMPACTION,
   calledBy,
   instructionsOf,
@@ -147,7 +148,10 @@ export class ResponseAnswer extends ItemAnswer {
   }
 
   body(): unknown {
-    return this.#response;
+    const users = own(this.request.extra, COMPACT);
+    if (!users) return this.#response;
+    const { id, created_at, usage } = this.#response;
+    return defined<Draft>({ id, object: "response.compaction", created_at, output: [...listOf(users), ...this.output], usage });
   }
   // Messages
 

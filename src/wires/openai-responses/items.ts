@@ -18,6 +18,8 @@ export const REFERENCE = "item_reference";
 
 export const COMPACTION = "compaction";
 export const TRIGGER = "compaction_trigger";
+/** The mark of a request that was sent to `/v1/responses/compact`, with the user's own items: they come back in front of that one. */
+export const COMPACT = "#compact";
 
 /** Whether the answer shall be that item. */
 export const isCompacting = ({ messages }: Pick<Request, "messages">): boolean =>

@@ -25,6 +25,7 @@ import { defined, entryOf, isList, isText, objectOf, someOf, spelling, textOf } 
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
+  COMPACT,
   COMPACTION,
   calledBy,
   defaultsOf,
@@ -45,7 +46,7 @@ import {
   wholeItem,
 } from "./items.ts";
 import { calledIn, nativeName, nativeOf, readArguments, SEARCH } from "./natives.ts";
-import { PREVIOUS, TURN, turnOf, wholeBody } from "./turns.ts";
+import { itemsOf, PREVIOUS, TURN, turnOf, wholeBody } from "./turns.ts";
 
 /** What lives on the server that made it. */
 const NOT_KEPT = "is not kept here: send the whole conversation as input";
@@ -56,10 +57,11 @@ const STORED: Readonly<Record<string, string>> = {
   background: "is not possible here: stream the answer, or wait for it",
 };
 
-export function decodeRequest({ body, recall }: WireInput): Request {
+export function decodeRequest({ path, body, recall }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet: QUIET });
   const given = from.root.value;
   if (recall && given[PREVIOUS]) goOn(from, recall);
+  if (path.endsWith("/compact")) compact(from);
   const { root } = from;
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
   const tools = readTools(root, from);
@@ -91,6 +93,17 @@ function goOn(from: Source, recall: NonNullable<WireInput["recall"]>): void {
   const whole = wholeBody(from.root.value, recall);
   if (!whole) from.take(PREVIOUS, id);
   from.root = new Fields(whole ?? body, from);
+}
+
+/** A request to compact is one that ends in the item which asks for it. */
+function compact(from: Source): void {
+  const input = itemsOf(from.root.value.input);
+  from.take(
+    COMPACT,
+    input.map(objectOf).flatMap((item) => (item.role === "user" ? [{ type: "message", ...item }] : [])),
+    true,
+  );
+  from.root = new Fields({ ...from.root.value, input: [...input, { type: TRIGGER }] }, from);
 }
 
 // Items

@@ -26,4 +26,4 @@ export function wholeBody({ previous_response_id, ...body }: JsonObject, recall:
   return { ...body, input: turns.reverse().flat() };
 }
 
-const itemsOf = (input: Json | undefined): readonly Json[] => (isText(input) ? [{ role: "user", content: input }] : listOf(input));
+export const itemsOf = (input: Json | undefined): readonly Json[] => (isText(input) ? [{ role: "user", content: input }] : listOf(input));
