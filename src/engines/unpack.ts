@@ -1,12 +1,17 @@
 /** Bodies that come compressed: those of clients, and those of servers that were asked not to. */
 import type { Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import * as zlib from "node:zlib";
+
+const { createBrotliDecompress, createGunzip, createInflate } = zlib;
+/** Node has it since 22.15. Codex compresses so, where it is signed in to ChatGPT. */
+const { createZstdDecompress: zstd } = zlib as { createZstdDecompress?: () => Transform };
 
 const UNPACKERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
+  ...(zstd && { zstd }),
 };
 
 export const ENCODINGS = Object.keys(UNPACKERS);

@@ -60,7 +60,7 @@ function readQuery(text: string): Visit["query"] {
 
 /** What may stand in front of an endpoint, and says nothing. */
 const PREFIX =
-  /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama|upload|deployments\/[^/]+|(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google)(?=\/)/;
+  /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama|codex|backend-api|upload|deployments\/[^/]+|(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google)(?=\/)/;
 /** Vertex' clients write `meta/llama` so, and all that has a slash. */
 const PUBLISHER = /\/publishers\/(?!google\/)([^/]+)\/models\//;
 /** Azure's clients name the model there: `/openai/deployments/gpt-4o/chat/completions`. */
@@ -80,6 +80,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "/completions": post({ kind: "pass", wire: "openai-chat", path: "/v1/completions" }),
   "/embeddings": post({ kind: "pass", wire: "openai-chat", path: "/v1/embeddings" }),
   "/responses": post({ kind: "generate", wire: "openai-responses", path: "/v1/responses" }),
+  "/responses/compact": post({ kind: "generate", wire: "openai-responses", path: "/v1/responses/compact" }),
   "/responses/input_tokens": post({ kind: "count", wire: "openai-responses", path: "/v1/responses/input_tokens" }),
   "/messages": post({ kind: "generate", wire: "anthropic", path: "/v1/messages" }),
   "/messages/count_tokens": post({ kind: "count", wire: "anthropic", path: "/v1/messages/count_tokens" }),
@@ -101,6 +102,7 @@ const OWN: Readonly<Record<string, Endpoint>> = {
   "/": get({ kind: "root", wire: "openai-chat" }),
   "/api/hello": get({ kind: "root", wire: "anthropic" }), // what Claude Code tries first
   "/healthz": get({ kind: "health", wire: "openai-chat" }),
+  "/health": get({ kind: "health", wire: "openai-chat" }), // where llama-server's, vLLM's and LiteLLM's clients look
   "/readyz": get({ kind: "ready", wire: "openai-chat" }),
   "/metrics": get({ kind: "metrics", wire: "openai-chat" }),
   "/web/main.js": get({ kind: "page", wire: "openai-chat", file: "main.js" }),

@@ -8,6 +8,9 @@ const generate = (wire: string, path: string) => ({ kind: "generate", wire, path
 test.each<[string, object]>([
   ["POST /v1/chat/completions", generate("openai-chat", "/v1/chat/completions")],
   ["POST /v1/responses", generate("openai-responses", "/v1/responses")],
+  ["POST /v1/responses/compact", generate("openai-responses", "/v1/responses/compact")],
+  ["POST /backend-api/codex/responses", generate("openai-responses", "/v1/responses")],
+  ["POST /codex/responses", generate("openai-responses", "/v1/responses")],
   ["POST /v1/messages?beta=true", generate("anthropic", "/v1/messages")],
   ["POST /v1/messages/count_tokens?beta=true", { kind: "count", wire: "anthropic" }],
   ["POST /v1beta/models/m:generateContent", generate("gemini", "/v1beta/models/m:generateContent")],
@@ -21,6 +24,7 @@ test.each<[string, object]>([
   ["GET /api/tags", { kind: "models", wire: "ollama" }],
   ["GET /v1beta/models", { kind: "models", wire: "gemini" }],
   ["GET /v1/models", { kind: "models", wire: "openai-chat" }],
+  ["GET /health", { kind: "health" }],
   ["HEAD /", { kind: "root" }],
   ["HEAD /api/hello", { kind: "root" }],
 ])("%s", (line, expected) => {
