@@ -15,10 +15,13 @@ import { leadsToCall, MAX_LEAD } from "./lead.ts";
 /** No call and no thought is longer; what is stays text. */
 const MAX_HELD = 1 << 20;
 
+/** All that is needed of a dialect here. */
+export type Heard = Pick<Dialect, "id" | "createScanner">;
+
 export class Rescue {
   /** The calls that were read in the text. */
   readonly calls: ToolEnd[] = [];
-  readonly dialect: Dialect;
+  readonly dialect: Heard;
   readonly #tools: readonly Tool[];
   readonly #scanner: Scanner;
   readonly #code = new CodeTracker();
@@ -43,7 +46,7 @@ export class Rescue {
   /** What comes with the end and so behind what is held. */
   readonly #late: Event[] = [];
 
-  constructor(dialect: Dialect, request: Request, tools: readonly Tool[]) {
+  constructor(dialect: Heard, request: Request, tools: readonly Tool[]) {
     this.dialect = dialect;
     this.#tools = tools;
     this.#messages = request.messages;
@@ -70,6 +73,11 @@ export class Rescue {
     this.#drain(out);
     out.push(event);
     return out;
+  }
+
+  /** No thought can begin any more, and nothing is held back. */
+  get spoke(): boolean {
+    return (this.#spoke || this.#off) && !this.#waits;
   }
 
   /** Something is held back. */

@@ -8,13 +8,20 @@
 
 import type { Event, Request, Tool } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
+import { scannerOf, THINK_TAGS } from "../../dialects/scan/table.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import { around } from "../around.ts";
 import type { Disposing } from "../disposing.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
 import { takeEvents } from "../take.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "./dialects.ts";
-import { Rescue } from "./leaks.ts";
+import { type Heard, Rescue } from "./leaks.ts";
+
+/** How most models think, and how servers of other models' put it. */
+const THOUGHTS: Heard = {
+  id: "think",
+  createScanner: scannerOf({ calls: {}, closers: [], stops: [], thinking: THINK_TAGS, callsInThinking: "ignore" }),
+};
 
 export interface RescueOptions {
   /** `auto` unless it is said; where nobody knows, nothing is touched. */
@@ -30,7 +37,11 @@ export function createRescue(engine: Engine, { dialect = "auto", always = false 
   const reader = (request: Request, options: GenerateOptions): Reader | undefined => {
     const tools = callable(request);
     const found = tools.length > 0 || always ? finder.find(request.model) : undefined;
-    return found && new Reader(request, tools, options, found instanceof Promise ? found.then(sure) : sure(found));
+    // Chats of the server's own API know what to do with `<think>`, or have asked for it; no client of another expects it in the text.
+    const isTranslated = options.from !== undefined && options.from !== engine.wire;
+    if (!found && !isTranslated) return undefined;
+    const dialect = found instanceof Promise ? found.then(sure) : sure(found);
+    return new Reader(request, tools, { ...options, isTranslated }, dialect);
   };
   const tell: Engine["tell"] =
     engine.tell &&
@@ -51,6 +62,8 @@ export function createRescue(engine: Engine, { dialect = "auto", always = false 
 /** What is made of an answer's events. */
 class Reader {
   readonly #hearer: GenerateOptions;
+  /** Thinking at the beginning, as any model may write it; `undefined`: it is over, or none of ours. */
+  #thoughts: Rescue | undefined;
   /** `undefined`: the answer is left alone. */
   #rescue: Rescue | undefined;
   /** As long as nobody knows the dialect. */
@@ -59,10 +72,11 @@ class Reader {
   constructor(
     request: Request,
     tools: readonly Tool[],
-    options: GenerateOptions,
+    { isTranslated, ...options }: GenerateOptions & { isTranslated: boolean },
     found: Dialect | undefined | Promise<Dialect | undefined>,
   ) {
     this.#hearer = options;
+    if (isTranslated) this.#thoughts = new Rescue(THOUGHTS, request, []);
     const begin = (dialect: Dialect | undefined): void => {
       this.finding = undefined;
       // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
@@ -74,8 +88,10 @@ class Reader {
     else begin(found);
   }
 
-  read(events: readonly Event[]): readonly Event[] {
-    const rescue = this.#rescue;
+  read(given: readonly Event[]): readonly Event[] {
+    const [rescue, thoughts] = [this.#rescue, this.#thoughts];
+    const events = thoughts ? given.flatMap((event) => thoughts.feed(event)) : given;
+    if (thoughts?.spoke) this.#thoughts = undefined;
     if (!rescue) return events;
     const read = events.flatMap((event) => rescue.feed(event));
     if (events.at(-1)?.type === "finish") this.#tell(rescue);

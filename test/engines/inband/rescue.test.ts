@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
-import type { Event, Message, Request, Warning } from "../../../src/core/nouns.ts";
+import type { Event, Message, Request, Warning, WireId } from "../../../src/core/nouns.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { promptText } from "../../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../../src/dialects/registry.ts";
@@ -245,6 +245,26 @@ describe("the engine", () => {
     const { events, warnings } = await run(leaking(), hermes);
     expect(events.map(({ type }) => type)).toEqual(["tool-start", "tool-delta", "tool-end", "control", "usage", "finish"]);
     expect(warnings).toEqual([{ code: "rescued", message: expect.stringContaining("get_weather") }]);
+  });
+  describe("thinking at the beginning of an answer to a client of another API", () => {
+    const saying = (...pieces: string[]) => createScripted(() => [...pieces.map((text): Event => ({ type: "text", text })), stop]);
+    const heard = async (from: WireId, ...pieces: string[]) => {
+      const engine = Object.assign(saying(...pieces), { wire: "openai-chat" as const });
+      return collect(await all(createRescue(engine).generate({ ...request, tools: [] }, { from }))).content;
+    };
+    const [thinking, text] = [
+      { type: "thinking", text: "Hm." },
+      { type: "text", text: "\nYes." },
+    ];
+    test("is thinking, whatever the model and without tools", async () => {
+      expect(await heard("anthropic", "<thi", "nk>Hm.</th", "ink>\nYes.")).toEqual([thinking, text]);
+    });
+    test.each([["Use <think>Hm.</think> for it."], ["<think>Hm."], ["`<think>Hm.</think>`"]])("or else text: %s", async (said) => {
+      expect(await heard("anthropic", ...said)).toEqual([{ type: "text", text: said }]);
+    });
+    test("clients of the server's own API get what it wrote", async () => {
+      expect(await heard("openai-chat", "<think>Hm.</think>\nYes.")).toEqual([{ type: "text", text: "<think>Hm.</think>\nYes." }]);
+    });
   });
   test.each<[string, Dialect | undefined, Request]>([
     ["no dialect is known", undefined, request],
