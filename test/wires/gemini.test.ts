@@ -874,6 +874,19 @@ describe("answers of servers", () => {
     const response = { content: [], finish: { reason: "content-filter" as const, native } };
     expect(gemini.encodeResponse(response, { model: "", messages: [] })).toMatchObject({ candidates: [{ finishReason: "SAFETY" }] });
   });
+  test("arguments that come behind their call's name, in chunks of their own", () => {
+    const chunk = (...parts: object[]) => `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts } }] })}\n\n`;
+    const named = (name: string) => chunk({ functionCall: { name, args: {} } });
+    const more = (args: object) => chunk({ functionCall: { args } });
+    const calls = (text: string) =>
+      collect(read(text)).content.map((part) => (part.type === "tool-call" ? [part.name, part.arguments] : part.type));
+    expect(calls(named("f") + more({ a: 1 }) + named("g") + named("f") + more({ a: 2 }))).toEqual([
+      ["f", { a: 1 }],
+      ["g", {}],
+      ["f", { a: 2 }],
+    ]);
+    expect(calls(named("f") + chunk({ text: "x" }) + more({ a: 1 }))).toEqual([["f", {}], "text", "malformed"]);
+  });
   test("no finishReason: cut off, unless calls came", () => {
     const chunk = (part: object) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [part] } }] })}\n\n`;
     expect(collect(read(chunk({ text: "x" }))).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });

@@ -5,7 +5,7 @@ import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { ArrayReader } from "../json-array.ts";
 import { joined } from "../opaque.ts";
-import { defined, numberOf, objectOf, restOf, textOf, wholeUsage, words } from "../read.ts";
+import { defined, isEmpty, numberOf, objectOf, restOf, textOf, wholeUsage, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import { PartialArguments } from "./partial-args.ts";
@@ -43,6 +43,8 @@ export class GeminiReader extends AnswerReader {
   #calls = 0;
   /** A call that comes in pieces and goes on. */
   #partial: { index: number; id: string | undefined; name: string | undefined; pieces: PartialArguments } | undefined;
+  /** The last call, if it has no arguments: some servers send them in the next chunk, without its name. */
+  #bare: number | undefined;
   #native: string | undefined;
   #blocked = false;
   /** There is text that the client shall have. */
@@ -82,6 +84,7 @@ export class GeminiReader extends AnswerReader {
   #part(part: Fields, texts: ArgumentTexts): void {
     const call = part.object("functionCall");
     const text = call ? undefined : part.text("text");
+    if (!call && text !== "") this.#bare = undefined; // what follows it is none of its arguments
     if (call) this.#functionCall(part, call, texts);
     else if (text === undefined) this.#other(part.value);
     else if (part.json("thought") !== true) {
@@ -101,10 +104,13 @@ export class GeminiReader extends AnswerReader {
     const [pieces, goesOn] = [call.list("partialArgs"), call.flag("willContinue") === true];
     const state = joined(part.state(), capsule?.state);
     if (this.#isOther(id, name, args)) this.#cutPartial();
-    const { index, pieces: writer } = this.#partial ?? { index: this.#calls++, pieces: new PartialArguments() };
+    const bare = name ? undefined : this.#bare;
+    const { index, pieces: writer } = this.#partial ?? { index: bare ?? this.#calls++, pieces: new PartialArguments() };
     const text = pieces.map((piece) => writer.add(objectOf(piece))).join("");
     const whole = writer.isEmpty && !goesOn ? (texts.take(args ?? {}) ?? objectOf(args)) : undefined;
-    this.call({ index, id, name, arguments: whole ?? (goesOn ? text : text + writer.close()), state, done: !goesOn });
+    this.#bare = whole && isEmpty(objectOf(args)) ? index : undefined;
+    const done = !goesOn && this.#bare === undefined;
+    this.call({ index, id, name, arguments: whole ?? (goesOn ? text : text + writer.close()), state, done });
     if (this.#partial || goesOn) this.fragment = undefined; // a frame like this one may be of another call
     this.#partial = goesOn ? (this.#partial ?? { index, id, name, pieces: writer }) : undefined;
   }
@@ -170,6 +176,7 @@ export class GeminiReader extends AnswerReader {
     if (native === MALFORMED) this.call({ index: this.#calls, arguments: this.#message ?? "", done: true });
     const isWhole = !cut && !this.#partial;
     this.#cutPartial();
+    if (this.#bare !== undefined) this.call({ index: this.#bare, done: true });
     const { complete } = this.calls;
     const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (meaningOf(native) ?? "error");
     const failed = given === "error" && native !== MALFORMED && complete === 0 && !this.#spoke;
