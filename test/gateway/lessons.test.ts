@@ -250,6 +250,30 @@ test.each([
   expect(thoughts).toEqual([".", "So"]);
 });
 
+test("a server that takes only ids of its own kind gets such, and so from then on", async () => {
+  type Message = { tool_calls?: { id: string }[]; tool_call_id?: string };
+  const idsOf = ({ messages }: Body) =>
+    (messages as Message[]).flatMap(({ tool_calls = [], tool_call_id }) => [
+      ...tool_calls.map(({ id }) => id),
+      ...(tool_call_id ? [tool_call_id] : []),
+    ]);
+  const { bodies, post } = await picky("openai-chat", (body) => {
+    const id = idsOf(body).find((id) => !/^[a-zA-Z0-9]{9}$/.test(id));
+    return id === undefined
+      ? undefined
+      : { object: "error", message: `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`, code: "3280" };
+  });
+  const round = (id: string) => [
+    { role: "assistant", content: [{ type: "tool_use", id, name: "f", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "42" }] },
+  ];
+  const messages = [...hi, ...round("toolu_01"), ...round("Ab3dEf6hI")];
+  expect((await post("/v1/messages", { model: "m", max_tokens: 9, messages })).status).toBe(200);
+  expect((await post("/v1/messages", { model: "m", max_tokens: 9, messages: [...messages, ...round("toolu_02")] })).status).toBe(200);
+  const sent = ["call00000", "call00000", "Ab3dEf6hI", "Ab3dEf6hI"];
+  expect(bodies.slice(1).map(idsOf)).toEqual([sent, [...sent, "call00002", "call00002"]]);
+});
+
 test("a server that shows nobody how it thinks is asked without that, and thinks as hard", async () => {
   const { bodies, post } = await picky("openai-responses", ({ reasoning }) =>
     (reasoning as Body | undefined)?.summary

@@ -8,6 +8,7 @@ import { withInstruction } from "../../wires/adapt-messages.ts";
 import { ownState } from "../../wires/opaque.ts";
 import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
+import { hasOtherIds, refusesIds, withItsIds } from "./ids.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
 /** Where one value was refused, another may be taken. */
@@ -19,6 +20,8 @@ interface Teachings {
   media: readonly MediaKind[];
   /** Behind a tool's result it takes nobody's words but its own. */
   speaksNext: true;
+  /** It takes only ids of its own kind. */
+  isNine: true;
   /** It writes no more than that. */
   maxTokens: number;
   /** It takes no limit below that. */
@@ -136,6 +139,10 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       if (isAnyBehind(request))
         return { request: { ...request, messages: intoResults(request.messages) }, warning: { code: "converted", message } };
     },
+  },
+  isNine: {
+    learn: ({ error }, request) => refusesIds(error, request) || undefined,
+    heed: (request) => (hasOtherIds(request) ? { request: { ...request, messages: withItsIds(request.messages) } } : undefined),
   },
   maxTokens: {
     isOurs: true,
