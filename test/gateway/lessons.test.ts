@@ -250,6 +250,59 @@ test.each([
   expect(thoughts).toEqual([".", "So"]);
 });
 
+test.each<[number, object]>([
+  [
+    400,
+    said(
+      "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+    ),
+  ],
+  [400, said("messages.1.assistant.reasoning_content: property 'messages.1.assistant.reasoning_content' is unsupported")],
+  [
+    422,
+    {
+      detail: [
+        { type: "extra_forbidden", loc: ["body", "messages", 1, "assistant", "reasoning_content"], msg: "Extra inputs are not permitted" },
+      ],
+    },
+  ],
+])("a server that takes no thinking back is asked without, and so from then on: %i %j", async (status, error) => {
+  const isThought = ({ messages }: Body) => (messages as Body[]).some(({ reasoning_content }) => reasoning_content !== undefined);
+  const { bodies, post } = await picky("openai-chat", (body) => (isThought(body) ? error : undefined), status);
+  const content = [
+    { type: "thinking", thinking: "So", signature: "" },
+    { type: "text", text: "Yes" },
+  ];
+  for (let i = 0; i < 2; i++) {
+    const { status, headers } = await post("/v1/messages", {
+      model: "m",
+      max_tokens: 9,
+      messages: [...hi, { role: "assistant", content }, ...hi],
+    });
+    expect([status, headers["x-dragoman-warnings"]]).toEqual([200, "the model refuses thinking of before: it was asked without"]);
+  }
+  expect(bodies.map(isThought)).toEqual([true, false, false]);
+});
+
+test.each(["invalid message content type: <nil>", "Invalid 'content': 'content' field must be a string or an array of objects."])(
+  "a server that wants words with every call gets none, as a text: %s",
+  async (message) => {
+    const contents = ({ messages }: Body) => (messages as Body[]).map(({ content }) => content);
+    const { bodies, post } = await picky("openai-chat", (body) => (contents(body).includes(null) ? said(message) : undefined));
+    const messages = [
+      ...hi,
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "f", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "42" }] },
+    ];
+    for (let i = 0; i < 2; i++) expect((await post("/v1/messages", { model: "m", max_tokens: 9, messages })).status).toBe(200);
+    expect(bodies.map(contents)).toEqual([
+      ["Hi", null, "42"],
+      ["Hi", "", "42"],
+      ["Hi", "", "42"],
+    ]);
+  },
+);
+
 test("a server that takes only ids of its own kind gets such, and so from then on", async () => {
   type Message = { tool_calls?: { id: string }[]; tool_call_id?: string };
   const idsOf = ({ messages }: Body) =>

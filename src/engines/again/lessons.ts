@@ -5,6 +5,7 @@
 import type { ErrorInfo, Message, Part, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { isForced } from "../../wires/adapt.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
+import { callIds, saidIn } from "../../wires/calls.ts";
 import { ownState } from "../../wires/opaque.ts";
 import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
@@ -32,6 +33,10 @@ interface Teachings {
   isNewer: true;
   /** It wants thinking with every call. */
   isThoughtful: true;
+  /** It takes back no thinking of before. */
+  isForgetful: true;
+  /** It wants words with every call, be there none. */
+  isWordy: true;
   /** It does not know `stream_options`. */
   isUncounted: true;
   /** It shows nobody how it thinks. */
@@ -101,6 +106,10 @@ const STOPS = /\bstop(?:_?sequences)?\b.{0,300}?(?:at most|maximum (?:length|num
 const NEWER = /\bmax_tokens\b.*max_completion_tokens/;
 /** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`, `Missing reasoning_content field`. */
 const THOUGHTS = /reasoning_content.*(?:passed back|missing)|missing reasoning_content/i;
+/** Groq's and Cerebras' `property 'messages.2.assistant.reasoning_content' is unsupported`, Mistral's `body.messages.1.assistant.reasoning_content: Extra inputs`. */
+const THOUGHT_BEFORE = /\breasoning_(?:content|details)\b|\bmessages\b\S*\.reasoning\b|property '\S*reasoning'/i;
+/** Ollama's: `invalid message content type: <nil>`, LM Studio's `'content' field must be a string`. */
+const NO_WORDS = /content type: <nil>|'content' field must be a string/i;
 /** What nobody but us asks for. */
 const STREAM_OPTIONS = "stream_options";
 /** `Your organization must be verified to generate reasoning summaries`. */
@@ -188,6 +197,28 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       );
       const message = "the model wants thinking with every call: a dot stands for what is not there";
       return { request: { ...request, messages }, warning: { code: "thinking", message } };
+    },
+  },
+  isForgetful: {
+    learn: (refusal, request) =>
+      (isThinking(request) && THOUGHT_BEFORE.test(refusal.said) && !THOUGHTS.test(refusal.said) && isRefused(refusal)) || undefined,
+    heed: (request) => {
+      if (!isThinking(request)) return;
+      const messages = request.messages.map((message) => withParts(message, (parts) => parts.filter(({ type }) => type !== "thinking")));
+      return { request: { ...request, messages }, warning: dropped(["thinking of before"]) };
+    },
+  },
+  isWordy: {
+    learn: ({ error, said }, { messages }) => (isBad(error) && NO_WORDS.test(said) && messages.some(isWordless)) || undefined,
+    heed: (request) => {
+      if (!request.messages.some(isWordless)) return;
+      const none: Part = { type: "text", text: "" };
+      return {
+        request: {
+          ...request,
+          messages: request.messages.map((one) => (isWordless(one) ? withParts(one, (parts) => [none, ...parts]) : one)),
+        },
+      };
     },
   },
   isUncounted: {
@@ -291,6 +322,14 @@ const isThoughtless = (message: Message): message is Message & { role: "assistan
   message.role === "assistant" &&
   message.content.some(({ type }) => type === "tool-call") &&
   !message.content.some((part) => part.type === "thinking" && part.text !== "");
+
+/** Something was thought before. */
+const isThinking = ({ messages }: Request): boolean => saidIn(messages).some(({ type }) => type === "thinking");
+/** It has calls, and no words. */
+const isWordless = (message: Message): boolean =>
+  message.role === "assistant" && callIds([message]).length > 0 && !message.content.some(({ type }) => type === "text");
+const withParts = (message: Message, change: (parts: Part[]) => Part[]): Message =>
+  message.role === "assistant" ? { ...message, content: change(message.content) } : message;
 
 const formOf = ({ schema }: NonNullable<Request["output"]> = {}): string =>
   schema ? `JSON that fits this schema: ${JSON.stringify(schema)}` : "JSON.";
