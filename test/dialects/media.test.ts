@@ -23,6 +23,8 @@ const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
   "json/gemma": { image: "<start_of_image>" },
   "kimi-k2": { image: "<|media_start|>image<|media_content|><|media_pad|><|media_end|>\n" },
+  "kimi-k2/kimi-k2.5": { image: "<|media_begin|>image<|media_content|><|media_pad|><|media_end|>\n" },
+  "kimi-k2/kimi-k2.7-code": { image: "<|media_begin|>image<|media_content|><|media_pad|><|media_end|>\n" },
   "kimi-k3": { image: "<|kimi_image_placeholder|>" },
   "minimax-m3": { image: "]<]image[>[", video: "]<]video[>[" },
   mistral: { image: "[IMG]" },
