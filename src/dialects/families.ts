@@ -272,6 +272,13 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Ring 2.6", id: "ling3", doubtful: true, models: /ring-?2\.6/, templates: [["<role>", "<arg_key>"]] },
   { name: "a template with GLM's calls and turns of its own", id: "glm", doubtful: true, templates: [["<arg_key>", "!<tool_sep>"]] },
+  {
+    name: "LongCat",
+    id: "glm",
+    doubtful: true,
+    models: /longcat-(?:flash-(?:chat|thinking)|2(?!\d))/,
+    templates: [["<longcat_tool_call>"]],
+  },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   ...["1", "5", "7"].map(
     (minor): Family => ({
@@ -966,7 +973,7 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     doubtful: true,
     models:
-      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|longcat-flash-(?:chat|thinking)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
+      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
   },
 
   // ---- Llama 3

@@ -14,7 +14,8 @@ import { dialogue, resultText, textOf, textParts, thinkingOf, thoughtAndText, tu
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
 
-const createScanner = glmScanner({ stops: STOPS, control: TURNS });
+/** LongCat writes such calls, too, or JSON between its tags. */
+const createScanner = glmScanner({ stops: [...STOPS, "</longcat_s>"], control: TURNS }, ["", "longcat_"]);
 
 // ---- Rendering
 
