@@ -1003,14 +1003,18 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|start_header_id|>", "respond with a JSON for a function call"]],
     sampling: LLAMA,
   },
+  // By name it is pythonic, as servers are told to ask it.
   {
-    name: "Llama 4, asked for JSON",
+    name: "Llama 4 by Meta's template",
     id: "llama3",
-    doubtful: true,
-    templates: [
-      ["<|header_start|>", "respond with a JSON for a function call"],
-      ["<|header_start|>", "Separate multiple function calls by"],
-    ],
+    variant: "llama-4",
+    templates: [["<|header_start|>", "respond with a JSON for a function call"]],
+  },
+  {
+    name: "Llama 4, asked for JSON by vLLM",
+    id: "llama3",
+    variant: "vllm-llama4-json",
+    templates: [["<|header_start|>", "Separate multiple function calls by"]],
   },
 
   // ---- Not trained on tools: asked for JSON, in turns that the model knows

@@ -26,6 +26,8 @@ const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "kimi-k2/kimi-k2.5": { image: "<|media_begin|>image<|media_content|><|media_pad|><|media_end|>\n" },
   "kimi-k2/kimi-k2.7-code": { image: "<|media_begin|>image<|media_content|><|media_pad|><|media_end|>\n" },
   "kimi-k3": { image: "<|kimi_image_placeholder|>" },
+  "llama3/llama-4": { image: "<|image|>" },
+  "llama3/vllm-llama4-json": { image: "<|image|>" },
   "minimax-m3": { image: "]<]image[>[", video: "]<]video[>[" },
   mistral: { image: "[IMG]" },
   "muse-glimmer": { image: "<|patch|>", video: "<|video|>" },
