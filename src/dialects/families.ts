@@ -706,7 +706,9 @@ export const FAMILIES: readonly Family[] = [
     models: /qwen-?3(?:\.|-?(?=\d-))5/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
-  { name: "Ornith", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith(?![a-z])/ },
+  { name: "Ornith, Nex-N2", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith(?![a-z])|nex-n2(?!\d)/ },
+  // The same calls in another tag; its template is not at hand.
+  { name: "ZAYA1", id: "qwen3-coder", doubtful: true, models: /zaya-?1/, templates: [["<zyphra_tool_call>"]] },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
   { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
   {
@@ -835,6 +837,7 @@ export const FAMILIES: readonly Family[] = [
     doubtful: true,
     models: /qwen-?(?:2[.-]?5-(?:vl|.*vision)|3-omni)/,
   },
+  { name: "Baichuan-M2", id: "hermes", variant: "qwen3-0.6b", models: /baichuan-m2/ },
   { name: "Arch-Function, Arch-Agent", id: "hermes", models: /arch-(?:function|agent)/ },
   { name: "Jan", id: "hermes", models: /jan-(?:nano|v[1-3])/, sampling: QWEN3 },
 

@@ -227,6 +227,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Qwen/Qwen3-0.6B",
     "qwen3:30b-a3b",
     "Qwen_Qwen3-8B-Q4_K_M.gguf",
+    "baichuan-inc/Baichuan-M2-32B",
     "models--Qwen--Qwen3-14B/snapshots/40c069824f4251a91eefaf281ebe4c544efd3e18/model.safetensors",
   ],
   "hermes qwen3-thinking-2507": [
@@ -312,6 +313,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "qwen3.5:35b-a3b",
     "Qwen/Qwen3.5-27B",
     "deepreinforce-ai/Ornith-1.0-35B-GGUF",
+    "nex-agi/Nex-N2-Pro",
     "internlm/Intern-S2-Preview",
   ],
   "qwen3-coder step-3.5-flash": ["stepfun-ai/Step-3.5-Flash", "stepfun-ai/Step-3.7-Flash", "Step-3.5-Flash-Q4_K_S-00001-of-00003.gguf"],
@@ -360,6 +362,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "LGAI-EXAONE/K-EXAONE-2.0-750B-A37B",
     "XiaomiMiMo/MiMo-V2.5-Pro",
     "PrimeIntellect/INTELLECT-3",
+    "Zyphra/ZAYA1-8B",
   ],
   "llama3 llama-3.1-8b-instruct": [
     "mannix/llama3.1-8b-abliterated:tools-q4_k_m",

@@ -326,6 +326,12 @@ describe("a call that cannot be read takes no neighbour down", () => {
   });
 });
 
+test("qwen3-coder: ZAYA1's tag stands around calls as Qwen's does", () => {
+  const call = "<zyphra_tool_call>\n<function=edit>\n<parameter=line>\n2\n</parameter>\n</function>\n</zyphra_tool_call>\n";
+  expect(textOf(scanPieces(qwen3Coder, [call + call], { tools })).trim()).toBe("");
+  expect(argumentsOf(qwen3Coder, call + call)).toEqual([{ line: 2 }, { line: 2 }]);
+});
+
 describe("qwen3-coder: blanks in closing tags", () => {
   const call = (inside: string): string => `<tool_call>\n<function=f>${inside}\n</tool_call>x`;
   test.each(["</parameter >", "</ parameter>", "< /parameter>"])("%s closes a parameter, before a legal token", (closer) => {
