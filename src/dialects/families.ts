@@ -249,6 +249,12 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<available_tools>", "<arg_key>", "!</arg_key>\\n"]],
   },
   {
+    name: "Laguna's eighth template",
+    id: "laguna",
+    variant: "laguna-v8",
+    templates: [["<available_tools>", "<arg_key>", "laguna_glm_thinking_v8"]],
+  },
+  {
     name: "Laguna XS.2",
     id: "laguna",
     variant: "laguna-xs.2",

@@ -729,6 +729,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["hy3", "{{ '<｜hy_User:opensource｜>' + text }}{{ '<arg_key:opensource>' + key }}"],
   ["minimax-m2 minimax-m2", "{% set toolcall_begin_token = '<minimax:tool_call>' %}"],
   ["minimax-m2 minimax-m2.7", "{% set toolcall_begin_token = '<minimax:tool_call>' %}{% set model_identity = 'MiniMax-M2.7 by MiniMax' %}"],
+  ["laguna laguna-v8", "{#- laguna_glm_thinking_v8 -#}<available_tools>{{ tool }}</available_tools><arg_key>{{ k }}</arg_key>"],
   ["glm glm-5.1", "[gMASK]<sop>{%- macro tool_to_json(tool) -%}{%- endmacro -%}<tool_call>{{ name }}<arg_key>{{ k }}</arg_key>"],
   ["harmony gpt-oss-120b", "{{ '<|start|>assistant<|channel|>commentary to=functions.' + name + '<|message|>' }}"],
   ["xlam vllm-xlam-llama", "{{ '<|start_header_id|>system' }} make calls in a single JSON array: [{'name': "],
