@@ -242,17 +242,17 @@ export const FAMILIES: readonly Family[] = [
   { name: "GLM-5", id: "glm", variant: "glm-4.7-flash", models: /glm-?5(?![.\d])/ },
   { name: "a later GLM", id: "glm", doubtful: true, models: /glm-?5/ },
   {
+    name: "Laguna's eighth template",
+    id: "laguna",
+    variant: "laguna-v8",
+    templates: [["<available_tools>", "<arg_key>", "laguna_glm_thinking_v8", "!preserve_thinking"]],
+  },
+  {
     name: "Laguna S",
     id: "laguna",
     variant: "laguna-s-2.1",
     models: /laguna-?s(?![a-z])/,
     templates: [["<available_tools>", "<arg_key>", "!</arg_key>\\n"]],
-  },
-  {
-    name: "Laguna's eighth template",
-    id: "laguna",
-    variant: "laguna-v8",
-    templates: [["<available_tools>", "<arg_key>", "laguna_glm_thinking_v8"]],
   },
   {
     name: "Laguna XS.2",
