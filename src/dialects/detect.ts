@@ -158,7 +158,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["kimi-k2", /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/],
   ["kimi-k3", /<\|open\|>(?:response|tools|think|call )/],
   ["hy3", /<(?:tool_calls?|tool_sep|arg_key|think):opensource>|<tool_sep>/],
-  ["glm", /<arg_key>|<tool_call>\s{0,8}[\w.-]{1,256}\s{0,8}<\/tool_call>/],
+  ["glm", /<(?:longcat_)?arg_key>|<tool_call>\s{0,8}[\w.-]{1,256}\s{0,8}<\/tool_call>/],
   ["minimax-m3", /\]<\]minimax\[>\[|<mm:think>/],
   ["minimax-m2", /<minimax:tool_call>/],
   ["harmony", /<\|channel\|>(?:analysis|commentary|final)|<\|constrain\|>/],

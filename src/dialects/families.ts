@@ -161,7 +161,8 @@ export const FAMILIES: readonly Family[] = [
     models: /kimi-?k2[.-][5-9](?!-code)/,
     templates: [["<|tool_calls_section_begin|>", "thinking is false"]],
   },
-  { name: "Kimi K2.7 Code, Kimi Linear", id: "kimi-k2", models: /kimi-?(?:k2[.-]7-code|linear)/ },
+  { name: "Kimi K2.7 Code", id: "kimi-k2", variant: "kimi-k2.7-code", models: /kimi-?k2[.-]7-code/ },
+  { name: "Kimi Linear", id: "kimi-k2", models: /kimi-?linear/ },
   {
     name: "Kimi K2 Thinking",
     id: "kimi-k2",
@@ -214,7 +215,7 @@ export const FAMILIES: readonly Family[] = [
     id: "glm",
     variant: "glm-4.7-flash",
     models: /glm-?4[.-]7(?![\db])/,
-    templates: [["<arg_key>", "[gMASK]", "!Reasoning Effort"]],
+    templates: [["<arg_key>", "[gMASK]", "!Reasoning Effort", "!tool_to_json"]],
     sampling: card("zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
   },
   {
@@ -231,7 +232,21 @@ export const FAMILIES: readonly Family[] = [
     models: /glm-?5[.-]2(?![\db])/,
     templates: [["<arg_key>", "[gMASK]", "Reasoning Effort"]],
   },
-  { name: "GLM-5", id: "glm", models: /glm-?5/ },
+  {
+    name: "GLM-5.1",
+    id: "glm",
+    variant: "glm-5.1",
+    models: /glm-?5[.-]1(?![\db])/,
+    templates: [["<arg_key>", "[gMASK]", "tool_to_json"]],
+  },
+  { name: "GLM-5", id: "glm", variant: "glm-4.7-flash", models: /glm-?5(?![.\d])/ },
+  { name: "a later GLM", id: "glm", doubtful: true, models: /glm-?5/ },
+  {
+    name: "Laguna's eighth template",
+    id: "laguna",
+    variant: "laguna-v8",
+    templates: [["<available_tools>", "<arg_key>", "laguna_glm_thinking_v8", "!preserve_thinking"]],
+  },
   {
     name: "Laguna S",
     id: "laguna",
@@ -255,15 +270,32 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Laguna M", id: "laguna", variant: "laguna-xs.2", doubtful: true, models: /laguna-?m(?![a-z])/ },
   {
-    name: "Ling 3 and Ring 2.6",
+    name: "Ling 3",
     id: "ling3",
     variant: "ling-3.0",
-    doubtful: true,
-    models: /ling-?3(?![\db])|ring-?2\.6/,
-    templates: [["<role>", "<arg_key>"]],
+    models: /ling-?3(?![\db])/,
+    templates: [["<role>", "<arg_key>", "Bailing V3"]],
   },
+  { name: "Ring 2.6", id: "ling3", doubtful: true, models: /ring-?2\.6/, templates: [["<role>", "<arg_key>"]] },
   { name: "a template with GLM's calls and turns of its own", id: "glm", doubtful: true, templates: [["<arg_key>", "!<tool_sep>"]] },
+  {
+    name: "LongCat",
+    id: "glm",
+    doubtful: true,
+    models: /longcat-(?:flash-(?:chat|thinking)|2(?!\d))/,
+    templates: [["<longcat_tool_call>"]],
+  },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
+  ...["1", "5", "7"].map(
+    (minor): Family => ({
+      name: `MiniMax-M2.${minor}`,
+      id: "minimax-m2",
+      variant: `minimax-m2.${minor}`,
+      models: new RegExp(`minimax-?m2[.-]${minor}(?![\\d.b])`),
+      templates: [["<minimax:tool_call>", `MiniMax-M2.${minor} `]],
+      sampling: MINIMAX,
+    }),
+  ),
   {
     name: "MiniMax-M2",
     id: "minimax-m2",
@@ -587,7 +619,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["hy_User", "tool_sep", ":opensource"]],
     sampling: from("README of Tencent-Hunyuan/Hy3", { temperature: 0.9, topP: 1 }),
   },
-  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", doubtful: true, models: /hy3-preview/, templates: [["hy_User", "tool_sep"]] },
+  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", models: /hy3-preview/, templates: [["hy_User", "tool_sep"]] },
   { name: "Hy4", id: "hy3", doubtful: true, models: /hy4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
 
   // ---- Meta's Muse
@@ -680,14 +712,16 @@ export const FAMILIES: readonly Family[] = [
     models: /qwen-?3(?:\.|-?(?=\d-))5/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
-  { name: "Ornith", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith(?![a-z])/ },
+  { name: "Ornith, Nex-N2", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith(?![a-z])|nex-n2(?!\d)/ },
+  // The same calls in another tag; its template is not at hand.
+  { name: "ZAYA1", id: "qwen3-coder", doubtful: true, models: /zaya-?1/, templates: [["<zyphra_tool_call>"]] },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
   { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
   {
-    name: "Nemotron 3.5",
+    name: "Nemotron 3.5, Nemotron 3 Ultra",
     id: "qwen3-coder",
     variant: "nemotron-3.5-nano",
-    models: /nemotron-?(?:(?:nano|super)-)?3\.5/,
+    models: /nemotron-?(?:(?:nano|super|ultra)-)?3\.5|nemotron-?3-ultra/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "{reasoning effort: efficient}"]],
   },
   {
@@ -809,6 +843,7 @@ export const FAMILIES: readonly Family[] = [
     doubtful: true,
     models: /qwen-?(?:2[.-]?5-(?:vl|.*vision)|3-omni)/,
   },
+  { name: "Baichuan-M2", id: "hermes", variant: "qwen3-0.6b", models: /baichuan-m2/ },
   { name: "Arch-Function, Arch-Agent", id: "hermes", models: /arch-(?:function|agent)/ },
   { name: "Jan", id: "hermes", models: /jan-(?:nano|v[1-3])/, sampling: QWEN3 },
 
@@ -947,7 +982,7 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     doubtful: true,
     models:
-      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|longcat-flash-(?:chat|thinking)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
+      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
   },
 
   // ---- Llama 3
@@ -977,14 +1012,18 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|start_header_id|>", "respond with a JSON for a function call"]],
     sampling: LLAMA,
   },
+  // By name it is pythonic, as servers are told to ask it.
   {
-    name: "Llama 4, asked for JSON",
+    name: "Llama 4 by Meta's template",
     id: "llama3",
-    doubtful: true,
-    templates: [
-      ["<|header_start|>", "respond with a JSON for a function call"],
-      ["<|header_start|>", "Separate multiple function calls by"],
-    ],
+    variant: "llama-4",
+    templates: [["<|header_start|>", "respond with a JSON for a function call"]],
+  },
+  {
+    name: "Llama 4, asked for JSON by vLLM",
+    id: "llama3",
+    variant: "vllm-llama4-json",
+    templates: [["<|header_start|>", "Separate multiple function calls by"]],
   },
 
   // ---- Not trained on tools: asked for JSON, in turns that the model knows

@@ -8,30 +8,47 @@ import { argumentTexts } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { element } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { type Spec, scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { think } from "./scan/steps.ts";
+import { type Spec, scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"];
 
-const KEY = element("</arg_key>", "<arg_value>");
-
-export function glmScanner({ stops, ...turns }: Pick<Spec, "stops" | "control" | "turns">) {
-  const calls = tagCalls({
-    open: ["<tool_call>"],
-    close: ["</tool_call>"],
+/** `prefix`: what others have in front of the names of tags. */
+function callsOf(stops: readonly string[], prefix: string) {
+  const tag = (text: string): string => text.replace(/\w/, `${prefix}$&`);
+  const [open, close, key, value, thinkClose] = [
+    tag("<tool_call>"),
+    tag("</tool_call>"),
+    tag("<arg_key>"),
+    tag("<arg_value>"),
+    tag("</think>"),
+  ];
+  const { block } = tagCalls({
+    open: [open],
+    close: [close],
     calls: [],
-    callClose: "</tool_call>",
-    params: ["<arg_key>", "<arg_key><arg_key>"].map((open) => ({ open, head: KEY, value: "<arg_value>", close: "</arg_value>" })),
+    callClose: close,
+    params: [key, key + key].map((open) => ({ open, head: element(tag("</arg_key>"), value), value, close: tag("</arg_value>") })),
     stops,
     bareNames: "always",
     escaped: true,
     wrappers: [], // as GLM-4 wrote them
-    json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...stops] }).marked,
+    json: jsonCalls({ marks: [open, close, thinkClose, ...stops] }).marked,
   });
+  return { open, block, close, thinkOpen: tag("<think>"), thinkClose };
+}
+
+export function glmScanner({ stops, ...turns }: Pick<Spec, "stops" | "control" | "turns">, prefixes: readonly string[] = [""]) {
+  const forms = prefixes.map((prefix) => callsOf(stops, prefix));
   return scannerOf({
-    calls: { "<tool_call>": calls.block },
-    closers: ["</tool_call>"],
-    thinking: THINK_TAGS,
+    calls: Object.fromEntries(forms.map(({ open, block }) => [open, block])),
+    closers: forms.map(({ close }) => close),
+    thinking: {
+      open: Object.fromEntries(forms.map(({ thinkOpen }) => [thinkOpen, think])),
+      close: forms.map(({ thinkClose }) => thinkClose),
+      stray: "text",
+    },
     stops,
     ...turns,
     callsInThinking: "promote-if-unclosed",

@@ -14,7 +14,8 @@ import { dialogue, resultText, textOf, textParts, thinkingOf, thoughtAndText, tu
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
 
-const createScanner = glmScanner({ stops: STOPS, control: TURNS });
+/** LongCat writes such calls, too, or JSON between its tags. */
+const createScanner = glmScanner({ stops: [...STOPS, "</longcat_s>"], control: TURNS }, ["", "longcat_"]);
 
 // ---- Rendering
 
@@ -22,13 +23,16 @@ const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>
 
 interface Variant {
   readonly gap: Gap;
-  /** What stands for no thinking. */
+  /** What stands for no thinking, and in the turn that goes on, if that is something else. */
   readonly none: Pieces;
+  readonly noneYet?: Pieces;
   /** The prompt opens the thinking. Otherwise the model does, and a user who wants none says so. */
   readonly opens: boolean;
   /** Whether thinking stays in history, by what somebody wishes. */
   readonly keeps: (wish: boolean | undefined) => boolean;
   readonly tool: (tool: Tool) => JsonObject;
+  /** Thinking stands as it was thought, and a result of several parts as one text. */
+  readonly plain?: true;
   /** What the system says of how much to think. */
   readonly efforts?: Readonly<Record<Effort, string>>;
   /** It cannot be told not to. */
@@ -36,16 +40,17 @@ interface Variant {
 }
 
 const V47: Variant = { gap: "", none: t`</think>`, opens: true, keeps: (wish = false) => wish, tool: functionTool };
+const V5: Variant = { ...V47, tool: ({ strict: _, ...tool }) => functionObject(tool), plain: true };
 const V52: Variant = {
-  ...V47,
+  ...V5,
   none: t`<think></think>`,
-  tool: ({ strict: _, ...tool }) => functionObject(tool),
   efforts: { minimal: "High", low: "High", medium: "High", high: "High", xhigh: "Max", max: "Max" },
 };
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "glm-4.7-flash": V47,
   "glm-4.6": { gap: "\n", none: t`<think></think>`, opens: false, keeps: () => false, tool: functionTool },
+  "glm-5.1": { ...V5, noneYet: t`<think></think>` },
   "glm-5.2": V52,
   "glm-5.3": {
     ...V52,
@@ -56,18 +61,17 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
-  const { gap, none, opens, efforts, alwaysThinks } = variant;
+  const { gap, none, noneYet = none, opens, efforts, alwaysThinks } = variant;
   const unwished = options.thinking === false;
   const silent = unwished && !alwaysThinks;
   const effort = unwished ? "minimal" : (request.thinking?.effort ?? "max");
   const keeps = variant.keeps(request.thinking?.keep);
-  const said = (parts: readonly Part[], thinks: boolean): Pieces => {
+  const said = (parts: readonly Part[], current: boolean): Pieces => {
     const { thinking, text } = thoughtAndText(parts);
     const words = text.trim();
-    // Until 4.7 trimmed; then as it was thought.
-    const thoughts = efforts ? thinkingOf(parts) || thinking : thinking.trim();
+    const thoughts = variant.plain ? thinkingOf(parts) || thinking : thinking.trim();
     return [
-      t`<|assistant|>${gap}${thinks && thinking ? thought(thoughts) : none}`,
+      t`<|assistant|>${gap}${(current || keeps) && thinking ? thought(thoughts) : current && !silent ? noneYet : none}`,
       words && [gap, words],
       writtenCalls(parts, (call) => callPieces(call, gap)).map((call) => [gap, call]),
     ];
@@ -82,7 +86,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
           if (role === "system") return t`<|system|>${gap}${text}`;
           return t`<|user|>${gap}${text}${silent && !opens && !text.endsWith("/nothink") && t`/nothink`}`;
         },
-        said: (parts, current) => said(parts, current || keeps),
+        said,
         results: (results) => t`<|observation|>${resultPieces(results, variant)}`,
       }),
     ],
@@ -90,10 +94,10 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   };
 }
 
-/** A result that is a list of parts is as many results, each as Python prints it: so the model was trained. */
-const resultPieces = (results: readonly RenderableResult[], { gap }: Variant): Pieces =>
+/** Until 5.0 a result that is a list of parts is as many results, each as Python prints it: so the model was trained. */
+const resultPieces = (results: readonly RenderableResult[], { gap, plain }: Variant): Pieces =>
   results
-    .flatMap(({ output }) => textParts(output)?.map(pythonLiteral) ?? resultText(output))
+    .flatMap(({ output }) => (!plain && textParts(output)?.map(pythonLiteral)) || resultText(output))
     .map((text) => t`${gap}<tool_response>${gap}${text}${gap}</tool_response>`);
 
 const toolPieces = (tools: readonly Tool[], { gap, tool: written }: Variant): Pieces => t`<|system|>

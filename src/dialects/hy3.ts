@@ -25,6 +25,7 @@ const SPELLINGS = [suffixed, String];
 const spelled = (...tokens: readonly string[]): string[] => SPELLINGS.flatMap((spell) => tokens.map((token) => spell(token)));
 
 const STOP = "<｜hy_eos｜>";
+const PREVIEW_BOS = "<｜hy_begin▁of▁sentence｜>";
 const TURNS = ["<｜hy_begin_of_sentence｜>", "<｜hy_User｜>", "<｜hy_Assistant｜>", "<｜reasoning_mode｜>", "<｜hy_pad｜>"];
 const TAGS = [
   ...["<tool_calls>", "</tool_calls>", "<tool_call>", "</tool_call>", "<tool_sep>"],
@@ -55,7 +56,7 @@ const createScanner = scannerOf({
   closers: spelled("</tool_calls>"),
   thinking: { open: Object.fromEntries(spelled("<think>").map((tag) => [tag, think])), close: spelled("</think>"), stray: "text" },
   stops: STOPS,
-  control: [...spelled(...TURNS), suffixed("</think>")],
+  control: [...spelled(...TURNS), PREVIEW_BOS, suffixed("</think>")],
   callsInThinking: "promote-if-unclosed",
   inLine: Object.fromEntries(calls.map(({ call, steps }) => [call, steps.bare])),
 });
@@ -63,34 +64,42 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const TOKENS = [STOP, ...TURNS, ...TAGS, "<tool_responses>", "</tool_responses>", "<tool_response>", "</tool_response>"];
-const t = markup(spelled(...TOKENS));
+const t = markup([...spelled(...TOKENS), PREVIEW_BOS]);
 const TOKEN = /<(?:\/?(?:arg|tool)_\w+|\/?think|｜\w+｜)>/g;
 const respelled = (text: string): string => text.replace(TOKEN, suffixed);
-const VARIANTS: Readonly<Record<"hy3" | "hy3-preview", Markup>> = {
-  hy3: (literals, ...data) => t(Object.assign(literals.map(respelled), { raw: literals.raw }), ...data),
-  "hy3-preview": t,
+
+interface Variant {
+  readonly t: Markup;
+  readonly bos: Pieces;
+  /** Whether thinking stays, of the turn that goes on or of all, by what somebody wishes. */
+  readonly keeps: (current: boolean, hasTools: boolean, wish: boolean | undefined) => boolean;
+}
+
+const withSuffix: Markup = (literals, ...data) => t(Object.assign(literals.map(respelled), { raw: literals.raw }), ...data);
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  hy3: { t: withSuffix, bos: withSuffix`<｜hy_begin_of_sentence｜>`, keeps: (current, hasTools, wish = hasTools) => current || wish },
+  "hy3-preview": { t, bos: t`<｜hy_begin▁of▁sentence｜>`, keeps: (current, hasTools, wish = false) => wish && current && hasTools },
 };
 
 /** It knows two, and none. */
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "high", max: "high" };
 
-function render(request: Request, t: Markup, options: Setting): Rendered {
+function render(request: Request, { t, bos, keeps }: Variant, options: Setting): Rendered {
   const { messages, tools = [], thinking = {} } = request;
   const { system, rest } = hoisted(request, "");
   const thinks = options.thinking === true;
-  const keeps = thinking.keep ?? tools.length > 0;
   const last = messages.at(-1);
   /** An answer that stands last is to be continued. */
   const isOpen = (said: readonly Part[]): boolean => last?.role === "assistant" && last.content === said && callsOf(said).length === 0;
   return {
-    bos: t`<｜hy_begin_of_sentence｜>`,
+    bos,
     messages: [
       [system, system && options.declared && "\n\n", options.declared],
       t`<｜reasoning_mode｜>reasoning_effort:${thinks ? EFFORTS[thinking.effort ?? "high"] : "no_think"}`,
       dialogue(turnsOf(rest), {
         other: (_, content) => t`<｜hy_User｜>${textOf(content)}`,
         said: (said, current) => [
-          t`<｜hy_Assistant｜><think>${(current || keeps) && thinkingOf(said)}</think>${textOf(said)}`,
+          t`<｜hy_Assistant｜><think>${keeps(current, tools.length > 0, thinking.keep) && thinkingOf(said)}</think>${textOf(said)}`,
           batched(said, (calls) => callPieces(calls, t)),
           !isOpen(said) && t`<｜hy_eos｜>`,
         ],
@@ -136,8 +145,8 @@ export const hy3 = dialectOf({
   preserved: spelled(...TAGS),
   createScanner,
   render,
-  tools: toolPieces,
-  calls: callPieces,
-  results: resultPieces,
-  thinking: (text) => VARIANTS.hy3`<think>${text}</think>`,
+  tools: (tools, { t }) => toolPieces(tools, t),
+  calls: (calls, { t }) => callPieces(calls, t),
+  results: (results, { t }) => resultPieces(results, t),
+  thinking: (text) => withSuffix`<think>${text}</think>`,
 });

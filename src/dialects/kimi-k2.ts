@@ -6,7 +6,7 @@
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsText, pythonJson } from "./print.ts";
+import { argumentsText, compactJson, pythonJson } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
@@ -93,31 +93,42 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
+const MEDIA = ["<|media_start|>", "<|media_begin|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
 const PRESERVED = [...calls.marks.filter((mark) => !mark.includes("call_section")), ARGUMENTS_BEGIN, "<think>", "</think>"];
 const t = markup(["[BOS]", "[EOT]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;
   /** The prompt opens the thinking, or closes it at once. */
-  readonly opens: boolean;
-  readonly behindSystem: string;
+  readonly opens?: true;
+  /** What nobody else says, and what stands behind it. */
+  readonly system: Pieces;
+  readonly tools: (tools: readonly JsonObject[]) => string;
+  readonly media: Pieces;
+  /** Behind which answer thinking stands, the first or the last; an answer is a message without calls. */
+  readonly fresh: "findIndex" | "findLastIndex";
+  /** Thinking stays whatever somebody wishes. */
+  readonly keeps?: true;
 }
 
+const SYSTEM = t`<|im_system|>system<|im_middle|>You are Kimi, an AI assistant created by Moonshot AI.<|im_end|>`;
+// (The template says that it looks for the last answer, from the end on, but it goes on looking when it has found it.)
+const V2: Variant = { thinks: true, system: SYSTEM, tools: pythonJson, media: t`<|media_start|>`, fresh: "findIndex" };
+const V25: Variant = { thinks: true, opens: true, system: [], tools: compactJson, media: t`<|media_begin|>`, fresh: "findLastIndex" };
+
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "kimi-k2-thinking": { thinks: true, opens: false, behindSystem: "" },
-  "kimi-k2-instruct": { thinks: false, opens: false, behindSystem: "\n" },
-  "kimi-k2.5": { thinks: true, opens: true, behindSystem: "" },
+  "kimi-k2-thinking": V2,
+  "kimi-k2-instruct": { ...V2, thinks: false, system: [SYSTEM, "\n"] },
+  "kimi-k2.5": V25,
+  "kimi-k2.7-code": { ...V25, keeps: true },
 };
-const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
 
 function render(request: Request, variant: Variant, { declared, thinking }: Setting): Rendered {
   const silent = variant.opens && thinking === false;
   const { system, rest } = leadingSystem(request.messages);
   const ids = new Map(allCalls(rest).map((call, n) => [call, idOf(call, n)]));
-  // Thinking stands in all that comes behind the first answer; an answer is a message without calls. (The template says that it looks for the
-  // last one, from the end on, but it goes on looking when it has found it.)
-  const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
+  const keeps = variant.opens && (variant.keeps || request.thinking?.keep);
+  const answered = keeps ? -1 : rest[variant.fresh]((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [
     variant.thinks && t`<think>${fresh.has(parts as Part[]) && !silent ? thinkingOf(parts) : ""}</think>`,
@@ -127,37 +138,37 @@ function render(request: Request, variant: Variant, { declared, thinking }: Sett
   return {
     messages: [
       declared && t`<|im_system|>tool_declare<|im_middle|>${declared}<|im_end|>`,
-      system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
+      system ? turnPieces("system", textOf(system)) : variant.system,
       dialogue(turnsOf(rest), {
-        other: (role, content) => turnPieces(role, contentOf(content)),
+        other: (role, content) => turnPieces(role, contentOf(content, variant)),
         said: (parts) => turnPieces("assistant", said(parts)),
-        results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
+        results: (results) => resultPieces(results, variant, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
       }),
     ],
     open: t`<|im_assistant|>assistant<|im_middle|>${silent ? t`<think></think>` : variant.opens && t`<think>`}`,
   };
 }
 
-const shown = (image: Pieces): Pieces => t`<|media_start|>image<|media_content|>${image}<|media_end|>\n`;
-
-const contentOf = (content: Content): Pieces => contentPieces(content, { image: "<|media_pad|>" }, shown);
+const contentOf = (content: Content, { media }: Variant): Pieces =>
+  contentPieces(content, { image: "<|media_pad|>" }, (image) => [media, t`image<|media_content|>${image}<|media_end|>\n`]);
 
 const OPEN = { system: t`<|im_system|>`, user: t`<|im_user|>`, assistant: t`<|im_assistant|>` };
 const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role], t`${role}<|im_middle|>${text}<|im_end|>`];
 
 const idOf = (call: { name: string }, n: number): string => `functions.${call.name}:${n}`;
 
-const toolPieces = (tools: readonly Tool[]): Pieces => pythonJson(tools.map(functionTool));
+const toolPieces = (tools: readonly Tool[], variant: Variant): Pieces => variant.tools(tools.map(functionTool));
 
 const callPieces = <T extends RenderableCall>(calls: readonly T[], id: (call: T, n: number) => string): Pieces =>
   t`<|tool_calls_section_begin|>${calls.map(
     (call, n) => t`<|tool_call_begin|>${id(call, n)}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`,
   )}<|tool_calls_section_end|>`;
 
-const resultPieces = <T extends RenderableResult>(results: readonly T[], id: (result: T, n: number) => string): Pieces =>
-  results.map(
-    (result, n) => t`<|im_system|>${result.name}<|im_middle|>## Return of ${id(result, n)}\n${contentOf(resultContent(result))}<|im_end|>`,
-  );
+const resultPieces = <T extends RenderableResult>(results: readonly T[], variant: Variant, id: (result: T, n: number) => string): Pieces =>
+  results.map((result, n) => {
+    const content = contentOf(resultContent(result), variant);
+    return t`<|im_system|>${result.name}<|im_middle|>## Return of ${id(result, n)}\n${content}<|im_end|>`;
+  });
 
 export const kimiK2 = dialectOf({
   id: "kimi-k2",
@@ -170,6 +181,6 @@ export const kimiK2 = dialectOf({
   render,
   tools: toolPieces,
   calls: (calls) => callPieces(calls, idOf),
-  results: (results) => resultPieces(results, idOf),
+  results: (results, variant) => resultPieces(results, variant, idOf),
   thinking: (text) => t`<think>${text}</think>`,
 });

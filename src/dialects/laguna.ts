@@ -36,6 +36,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "laguna-s-2.1": { gap: "", system: POOLSIDE, thinks: true },
   "laguna-xs.2": { gap: "\n", system: POOLSIDE, thinks: false },
   "laguna-xs-2.1": { gap: "\n", system: "", thinks: false },
+  "laguna-v8": { gap: "", system: POOLSIDE, thinks: false },
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {

@@ -2,7 +2,8 @@
  * Ling 3 and Ring 2.6. GLM's calls, in turns of their own:
  *
  *     <role>ASSISTANT</role>
- *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key>
+ *     <think>I need the weather.</think><tool_call>get_weather
+ *     <arg_key>city</arg_key>
  *     <arg_value>Paris</arg_value>
  *     </tool_call><|role_end|>
  */
@@ -24,22 +25,24 @@ const createScanner = glmScanner({ stops: STOPS, turns: ROLE });
 
 const t = markup([...ROLE, ...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
 
-/** What the system says of thinking. */
+/** What the system says of thinking, if the caller has not said it. */
 const VARIANTS = { "ling-3.0": { on: "detailed thinking on", off: "detailed thinking off" } };
 
 function render(request: Request, modes: (typeof VARIANTS)["ling-3.0"], options: Setting): Rendered {
-  const { system = [], rest } = leadingSystem(request.messages);
+  const { system, rest } = leadingSystem(request.messages);
   const thinks = options.thinking ?? true;
-  const text = textOf(system).trim();
+  const text = textOf(system ?? []);
+  const mode = !Object.values(modes).some((words) => text.includes(words)) && (thinks ? modes.on : modes.off);
   const keeps = request.thinking?.keep ?? true;
   return {
     messages: [
-      turn("SYSTEM", [text && `${text}\n`, options.declared && [options.declared, "\n"], thinks ? modes.on : modes.off]),
+      turn("SYSTEM", [system && [text, (options.declared || mode) && "\n"], options.declared && [options.declared, "\n"], mode]),
       dialogue(turnsOf(rest), {
         other: (role, content) => turn(role === "user" ? "HUMAN" : "SYSTEM", textOf(content)),
         said: (said, current) => {
           const { thinking, text } = thoughtAndText(said);
-          return turn("ASSISTANT", ["\n", thought(current || keeps ? thinking : ""), textThenCalls(said, callPieces, text)]);
+          const words = thinking ? text.replace(/^\n+/, "") : text;
+          return turn("ASSISTANT", ["\n", thought(current || keeps ? thinking : ""), textThenCalls(said, callPieces, words)]);
         },
         results: (results) => turn("OBSERVATION", ["\n", answers(results)]),
       }),
@@ -51,7 +54,7 @@ function render(request: Request, modes: (typeof VARIANTS)["ling-3.0"], options:
 const turn = (role: string, text: Pieces): Pieces => t`<role>${role}</role>${text}<|role_end|>`;
 
 const callPieces = (call: RenderableCall): Pieces =>
-  t`<tool_call>${call.name}${argumentTexts(call, /<\/?(?:arg_|tool_call)/).map(
+  t`<tool_call>${call.name}\n${argumentTexts(call, /<\/?(?:arg_|tool_call)/).map(
     ({ key, text }) => t`<arg_key>${key}</arg_key>\n<arg_value>${text}</arg_value>`,
   )}\n</tool_call>`;
 

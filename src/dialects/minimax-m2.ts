@@ -49,17 +49,26 @@ const createScanner = scannerOf({
 
 const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
 
-const VARIANTS = { "minimax-m2": t`]~!b[` };
+/** What the system says when nobody else does. */
+const VARIANTS: Readonly<Record<string, string>> = {
+  "minimax-m2": "You are a helpful assistant.",
+  ...Object.fromEntries(
+    ["2.1", "2.5", "2.7"].map((version) => [
+      `minimax-m${version}`,
+      `You are a helpful assistant. Your name is MiniMax-M${version} and is built by MiniMax.`,
+    ]),
+  ),
+};
 
-function render(request: Request, bos: Pieces, options: Setting): Rendered {
+function render(request: Request, fallback: string, options: Setting): Rendered {
   const { messages, thinking } = request;
   const { system, rest } = leadingSystem(messages);
   // The template has no switch for thinking, so only a request can ask for what it does not do.
   const silent = options.thinking === false && thinking?.enabled === false;
   return {
-    bos,
+    bos: t`]~!b[`,
     messages: [
-      turnPieces("system", [textOf(system ?? []) || "You are a helpful assistant.", options.declared && ["\n\n", options.declared]]),
+      turnPieces("system", [textOf(system ?? []) || fallback, options.declared && ["\n\n", options.declared]]),
       dialogue(turnsOf(rest), {
         other: (_, content) => turnPieces("user", textOf(content)),
         said: (said, current) => turnPieces("ai", saidPieces(said, current || (thinking?.keep ?? false))),

@@ -13,18 +13,18 @@ import { pythonCalls } from "./scan/python.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type TurnMarks } from "./tools.ts";
 import { batched, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { LLAMA4, TOKENS as LLAMA4_TOKENS } from "./turns/llama4.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
 const LFM = [
   ...["<|startoftext|>", "<|im_start|>", "<|im_end|>", "<|tool_list_start|>", "<|tool_list_end|>"],
   ...["<|tool_call_start|>", "<|tool_call_end|>", "<|tool_response_start|>", "<|tool_response_end|>"],
 ];
-const LLAMA = ["<|begin_of_text|>", "<|header_start|>", "<|header_end|>", "<|eot|>", "<|eom|>", "<|python_start|>", "<|python_end|>"];
 const OLMO = ["<functions>", "</functions>", "<function_calls>", "</function_calls>"];
 
 // ---- Scanning
 
-const calls = pythonCalls([...LFM, ...LLAMA, "<function_calls>", "</function_calls>", "```tool_code", "```", ...STOPS, "</think>"]);
+const calls = pythonCalls([...LFM, ...LLAMA4_TOKENS, "<function_calls>", "</function_calls>", "```tool_code", "```", ...STOPS, "</think>"]);
 
 const createScanner = scannerOf({
   calls: {
@@ -36,7 +36,7 @@ const createScanner = scannerOf({
   closers: ["<|tool_call_end|>", "<|python_end|>", "</function_calls>", "```"],
   thinking: { ...THINK_TAGS, behind: calls.start },
   stops: STOPS,
-  control: [...LFM, ...LLAMA],
+  control: [...LFM, ...LLAMA4_TOKENS],
   callsInThinking: "promote-if-unclosed",
   start: calls.start,
   bare: calls.bare,
@@ -45,7 +45,6 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const t = markup([...LFM, "<image>"]);
-const llama = markup([...LLAMA, "<|image|>"]);
 const olmo = markup(OLMO);
 
 interface Variant extends TurnMarks {
@@ -94,9 +93,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
   "vllm-llama4-pythonic": {
     ...LFM25,
-    bos: llama`<|begin_of_text|>`,
-    turn: (role, text) => llama`<|header_start|>${role}<|header_end|>\n\n${text}<|eot|>`,
-    open: llama`<|header_start|>assistant<|header_end|>\n\n`,
+    ...LLAMA4,
     tools: (tools, alone) => [alone ? LLAMA_SYSTEM : LLAMA_TOOLS, "\n", prettyJson(tools.map(functionTool))],
     system: (text) => text.trim(),
     list: (calls) => ["[", calls, "]"],

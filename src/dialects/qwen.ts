@@ -19,8 +19,8 @@ import { type Content, contentPieces } from "./transcript.ts";
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
-/** Models of others close calls with the last three. */
-const CLOSERS = ["</tool_call>", "</longcat_tool_call>", "</tool_calls>", "</TOOLCALL>"];
+/** Models of others close calls with all but the first. */
+const CLOSERS = ["</tool_call>", "</longcat_tool_call>", "</zyphra_tool_call>", "</tool_calls>", "</TOOLCALL>"];
 
 export const MARKS = ["<tool_call>", ...CLOSERS, "</think>", ...STOPS];
 

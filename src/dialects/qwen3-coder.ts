@@ -48,9 +48,12 @@ const OTHER: Head = {
   },
 };
 
+/** ZAYA1 has a tag of its own around such calls. */
+const ZYPHRA = "<zyphra_tool_call>";
+
 const calls = tagCalls({
-  open: ["<tool_call>"],
-  close: ["</tool_call>"],
+  open: ["<tool_call>", ZYPHRA],
+  close: ["</tool_call>", "</zyphra_tool_call>"],
   calls: [
     ...spaced("<function=").map((open) => ({ open, head: NAME })),
     { open: "function=", head: NAME, slip: true },
@@ -72,7 +75,7 @@ const calls = tagCalls({
   json: json.marked,
 });
 
-const createScanner = scannerOfCalls({ "<tool_call>": calls.block, "<function=": calls.bare });
+const createScanner = scannerOfCalls({ "<tool_call>": calls.block, [ZYPHRA]: calls.block, "<function=": calls.bare });
 
 // ---- Rendering
 

@@ -192,6 +192,21 @@ describe("glm: tags that are written twice, or for nothing", () => {
   });
 });
 
+describe("glm: as LongCat writes it", () => {
+  const call = (body: string) => `<longcat_tool_call>${body}</longcat_tool_call>`;
+  test.each([
+    ["tags", "edit\n<longcat_arg_key>line</longcat_arg_key>\n<longcat_arg_value>2</longcat_arg_value>\n"],
+    ["tags without their closers", "edit<longcat_arg_key>line<longcat_arg_value>2"],
+    ["a JSON object", '\n{"name": "edit", "arguments": {"line": 2}}\n'],
+  ])("%s", (_, body) => expect(argumentsOf(glm, call(body) + call(body))).toEqual([{ line: 2 }, { line: 2 }]));
+
+  test("GLM's own tags are text in it", () => {
+    const value = "<arg_key>a</arg_key></arg_value></tool_call>";
+    const text = call(`edit<longcat_arg_key>path</longcat_arg_key><longcat_arg_value>${value}</longcat_arg_value>`);
+    expect(argumentsOf(glm, text)).toEqual([{ path: value }]);
+  });
+});
+
 describe("glm: a value without its opener", () => {
   const call = (pairs: string) => `<tool_call>edit${pairs}</tool_call>`;
   const good = "<arg_key>line</arg_key><arg_value>2</arg_value>";
@@ -309,6 +324,12 @@ describe("a call that cannot be read takes no neighbour down", () => {
       expect(read).toEqual([expect.stringMatching(/^malformed/), 'call f{"a":"1"}', 'call f{"a":"1"}', "text x"]);
     }
   });
+});
+
+test("qwen3-coder: ZAYA1's tag stands around calls as Qwen's does", () => {
+  const call = "<zyphra_tool_call>\n<function=edit>\n<parameter=line>\n2\n</parameter>\n</function>\n</zyphra_tool_call>\n";
+  expect(textOf(scanPieces(qwen3Coder, [call + call], { tools })).trim()).toBe("");
+  expect(argumentsOf(qwen3Coder, call + call)).toEqual([{ line: 2 }, { line: 2 }]);
 });
 
 describe("qwen3-coder: blanks in closing tags", () => {

@@ -365,8 +365,13 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
   },
   laguna: GLM,
   ling: TAGGED,
-  ling3: GLM,
-  llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
+  ling3: { ...GLM, call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, NEWLINE, "</tool_call>"] },
+  llama3: {
+    ...BARE,
+    between: "; ",
+    openers: ['{"name":', "<function="],
+    variants: { "llama-4": { between: "" }, "vllm-llama4-json": { between: "" } },
+  },
   minicpm5: {
     values: xmlValues({ open: (key) => `<param name=${quoted(key)}>`, close: "</param>", behind: "", literals: pythonLiterals }),
     call: (name) => [`<function name=${quoted(name)}>`, ARGUMENTS, "</function>"],
