@@ -36,7 +36,7 @@ const entries = [
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 63_740, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 63_800, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.

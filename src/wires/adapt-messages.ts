@@ -108,9 +108,15 @@ export function inResult(result: ToolResult, { role, content, state }: Told): To
   return withState({ ...result, output: told }, state, ...content.map((part) => part.state));
 }
 
-/** What the target is told of the messages. */
-export function adaptMessages(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings): Message[] {
-  const out = new Messages(given, able, profile, warnings).out;
+/** What the target is told of the messages. `pairs`: calls without results, and results without calls, are mended. */
+export function adaptMessages(
+  given: readonly Message[],
+  able: Abilities,
+  profile: WireProfile,
+  warnings: Warnings,
+  pairs: boolean,
+): Message[] {
+  const out = new Messages(given, able, profile, warnings, pairs).out;
   return profile.systemAnywhere === false ? alternating(out, able.wire) : out;
 }
 
@@ -119,16 +125,18 @@ class Messages {
   readonly #able: Abilities;
   readonly #profile: WireProfile;
   readonly #warnings: Warnings;
+  readonly #pairs: boolean;
   readonly #answered = new Set<string>();
   /** The calls of the round that have no result yet: their names, by their ids. */
   readonly #open = new Map<string, string>();
   /** What moves behind the results of the round: their media, and results that answer no call of it. */
   #waiting: (Text | Media)[] = [];
 
-  constructor(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings) {
+  constructor(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings, pairs: boolean) {
     this.#able = able;
     this.#profile = profile;
     this.#warnings = warnings;
+    this.#pairs = pairs;
     for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
     const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
     given.forEach((message, i) => {
@@ -146,7 +154,7 @@ class Messages {
 
   /** A result without its call: clients that trim what was said leave such. */
   #answer({ media = [], ...given }: ToolResult): void {
-    if (this.#open.delete(given.id) || !this.#able.pairs) {
+    if (this.#open.delete(given.id) || !this.#pairs) {
       this.out.push(this.#returned({ ...given, media }));
       return;
     }
@@ -230,7 +238,7 @@ class Messages {
     if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
     if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
     this.out.push({ ...message, content });
-    if (able.pairs) for (const part of content) if (part.type === "tool-call") this.#open.set(part.id, part.name);
+    if (this.#pairs) for (const part of content) if (part.type === "tool-call") this.#open.set(part.id, part.name);
   }
 
   /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */

@@ -17,7 +17,7 @@ const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
 const AS_THEY_ARE: Out["ids"] = { out: (id) => id };
 
 export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}): Out {
-  const given = able.cacheMarks && asked.from !== able.wire ? withMarks(asked, able.wire) : asked;
+  const given = (able.cacheMarks || profile.cacheMarks) && asked.from !== able.wire ? withMarks(asked, able.wire) : asked;
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
   const isOwn = given.from === able.wire;
@@ -25,7 +25,7 @@ export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}
   const pairs = !isOwn || able.pairs === true;
   const messages = pairs ? withResultsFirst(rounds) : rounds;
   if (messages !== rounds) warnings.converted("what was said between the results of a round", "messages behind them");
-  request.messages = adaptMessages(messages, { ...able, pairs }, profile, warnings);
+  request.messages = adaptMessages(messages, able, profile, warnings, pairs);
   const last = request.messages.at(-1);
   if (!isOwn && last?.role === "assistant" && able.wantsUser?.test(given.model) && !hasCalls({ messages: [last] })) {
     request.messages.push({ role: "user", content: [{ type: "text", text: "Continue." }] });

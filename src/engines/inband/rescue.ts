@@ -23,6 +23,9 @@ const THOUGHTS: Heard = {
   createScanner: scannerOf({ calls: {}, closers: [], stops: [], thinking: THINK_TAGS, callsInThinking: "ignore" }),
 };
 
+/** What else an answer may begin with, and then has told its thinking itself, or has none. */
+const OPENING: ReadonlySet<Event["type"]> = new Set(["thinking-start", "tool-start", "refusal", "finish"]);
+
 export interface RescueOptions {
   /** `auto` unless it is said; where nobody knows, nothing is touched. */
   dialect?: DialectSetting | undefined;
@@ -41,7 +44,7 @@ export function createRescue(engine: Engine, { dialect = "auto", always = false 
     const isTranslated = options.from !== undefined && options.from !== engine.wire;
     if (!found && !isTranslated) return undefined;
     const dialect = found instanceof Promise ? found.then(sure) : sure(found);
-    return new Reader(request, tools, { ...options, isTranslated }, dialect);
+    return new Reader(request, tools, options, dialect, isTranslated);
   };
   const tell: Engine["tell"] =
     engine.tell &&
@@ -62,7 +65,9 @@ export function createRescue(engine: Engine, { dialect = "auto", always = false 
 /** What is made of an answer's events. */
 class Reader {
   readonly #hearer: GenerateOptions;
-  /** Thinking at the beginning, as any model may write it; `undefined`: it is over, or none of ours. */
+  /** Nothing was said yet: the answer may begin with thinking, as any model may write it. */
+  #fresh: Request | undefined;
+  /** It does. */
   #thoughts: Rescue | undefined;
   /** `undefined`: the answer is left alone. */
   #rescue: Rescue | undefined;
@@ -72,11 +77,12 @@ class Reader {
   constructor(
     request: Request,
     tools: readonly Tool[],
-    { isTranslated, ...options }: GenerateOptions & { isTranslated: boolean },
+    options: GenerateOptions,
     found: Dialect | undefined | Promise<Dialect | undefined>,
+    isTranslated: boolean,
   ) {
     this.#hearer = options;
-    if (isTranslated) this.#thoughts = new Rescue(THOUGHTS, request, []);
+    this.#fresh = isTranslated ? request : undefined;
     const begin = (dialect: Dialect | undefined): void => {
       this.finding = undefined;
       // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
@@ -89,6 +95,7 @@ class Reader {
   }
 
   read(given: readonly Event[]): readonly Event[] {
+    if (this.#fresh) this.#begin(this.#fresh, given);
     const [rescue, thoughts] = [this.#rescue, this.#thoughts];
     const events = thoughts ? given.flatMap((event) => thoughts.feed(event)) : given;
     if (thoughts?.spoke) this.#thoughts = undefined;
@@ -96,6 +103,14 @@ class Reader {
     const read = events.flatMap((event) => rescue.feed(event));
     if (events.at(-1)?.type === "finish") this.#tell(rescue);
     return read;
+  }
+
+  /** Hardly any answer begins with a tag: only one that does is read for thinking. */
+  #begin(request: Request, events: readonly Event[]): void {
+    const first = events.find((event) => (event.type === "text" ? event.text.trim() !== "" : OPENING.has(event.type)));
+    if (!first) return;
+    this.#fresh = undefined;
+    if (first.type === "text" && first.text.trimStart().startsWith("<")) this.#thoughts = new Rescue(THOUGHTS, request, []);
   }
 
   async *each(events: AsyncIterable<Event>): AsyncGenerator<Event, void, undefined> {

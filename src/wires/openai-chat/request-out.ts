@@ -64,14 +64,16 @@ const isOfficial = (part: Draft | undefined): boolean => part !== undefined && !
 const isPlain = (output: Json): boolean =>
   isList(output) && textsOf(output) !== undefined && output.every((part) => Object.keys(objectOf(part)).length === 2);
 
-function ableTo(given: Request, { official, cacheMarks }: WireProfile): Abilities {
-  const able = official ? OFFICIAL : { ...ABLE, cacheMarks };
-  return given.from === WIRE ? { ...able, resultMedia: !official } : { ...able, result: ({ output }) => isPlain(output) };
-}
+/** What clients of other APIs may say of results, and those of this one, whose servers may know images there. */
+const toOthers = (able: Abilities): Abilities => ({ ...able, result: ({ output }) => isPlain(output) });
+const ABLE_TO_OTHERS = toOthers(ABLE);
+const OFFICIAL_TO_OTHERS = toOthers(OFFICIAL);
+const ABLE_TO_OWN: Abilities = { ...ABLE, resultMedia: true };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  const { maxTokensField = "max_completion_tokens" } = profile;
-  const able = ableTo(given, profile);
+  const { official, maxTokensField = "max_completion_tokens" } = profile;
+  const isOwn = given.from === WIRE;
+  const able = official ? (isOwn ? OFFICIAL : OFFICIAL_TO_OTHERS) : isOwn ? ABLE_TO_OWN : ABLE_TO_OTHERS;
   const out = adapt(given, able, profile);
   askForJson(out);
   const { request, warnings, names } = out;
