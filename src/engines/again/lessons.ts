@@ -22,7 +22,7 @@ interface Teachings {
   /** Behind a tool's result it takes nobody's words but its own. */
   speaksNext: true;
   /** It takes only ids of its own kind. */
-  isNine: true;
+  ownIds: true;
   /** It writes no more than that. */
   maxTokens: number;
   /** It takes no limit below that. */
@@ -149,7 +149,7 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
         return { request: { ...request, messages: intoResults(request.messages) }, warning: { code: "converted", message } };
     },
   },
-  isNine: {
+  ownIds: {
     learn: ({ error }, request) => refusesIds(error, request) || undefined,
     heed: (request) => (hasOtherIds(request) ? { request: { ...request, messages: withItsIds(request.messages) } } : undefined),
   },
