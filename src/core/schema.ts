@@ -17,7 +17,7 @@ export const schemaNode = (schema: JsonObject | undefined): SchemaNode | undefin
 const MAX_BRANCHES = 64;
 const NONE: readonly JsonType[] = [];
 
-/** The schema behind a local reference (`#/$defs/x`). */
+/** The schema that a local reference (`#/$defs/x`) points to. */
 export function followRef(ref: string, root: JsonObject): JsonObject | undefined {
   let at: Json | undefined = root;
   let path = ref;

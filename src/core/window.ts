@@ -10,7 +10,7 @@ export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
 export const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
-/** Fields of a trie node, behind its character: the next sibling, the first child, and the mark that ends here (its index plus 1). */
+/** Fields of a trie node, after its character: the next sibling, the first child, and the mark that ends here (its index plus 1). */
 const SIBLING = 1;
 const CHILD = 2;
 const MARK = 3;

@@ -1,5 +1,5 @@
 /**
- * ServiceNow's Apriel 1.5 and 1.6. The model reasons first, up to a mark in words, and its calls are a list between tags:
+ * ServiceNow's Apriel 1.5 and 1.6. The model reasons first, up to a mark made of words; its calls are a list between tags:
  *
  *     Here are my reasoning steps:
  *     I need the weather.
@@ -31,9 +31,9 @@ const createScanner = jsonTags(["<tool_calls>"], {
 
 const t = markup([...TURNS, ...TURNS_1_5, ...STOPS, "<tool_calls>", "</tool_calls>", "[IMG]", "<s>"]);
 
-/** How a version writes what; `isOpen`: what was said is to be continued. */
+/** How a version writes a conversation. `isOpen`: the model is to continue this message. */
 interface Variant {
-  /** The reasons of such an answer stand there. */
+  /** An open message shows its thinking. */
   readonly reasons: boolean;
   readonly tools: (tools: readonly Tool[]) => Pieces;
   readonly system: (given: string | undefined, declared: Pieces) => Pieces;
@@ -81,7 +81,7 @@ ${tools.map((tool) => pythonLiteral(functionTool(tool)))}
     ) => t`You are provided with function signatures within <available_tools></available_tools> XML tags. You may call one or more functions to assist with the user query. Don't make assumptions about the arguments. You should infer the argument values from previous user responses and the system message. Here are the available tools:
 <available_tools>
 ${tools.map((tool) => `${pythonLiteral(functionTool(tool))}\n`)}</available_tools>`,
-    // Without a system text the rules stand there twice, and with one the form of calls does not.
+    // The template's own slips: without a system text the rules appear twice, and with one the form of calls is missing.
     system: (given, declared) => [
       declared && given === undefined && t`<|system|>\n${RULES_1_5}${declared}\n${FORM_1_5}\n<|end|>\n`,
       t`<|system|>\n${RULES_1_5}${given}${declared && given !== undefined && ["\n", declared]}\n<|end|>\n`,
@@ -117,7 +117,7 @@ function render(request: Request, variant: Variant, { declared, addGenerationPro
 
 const shown = (content: Content): Pieces => contentPieces(content, { image: "[IMG]" });
 
-/** Only calls before the last message have their ids. */
+/** The calls of the last message have no ids. */
 function saidPieces(said: readonly Part[], isLast: boolean, isReasoned: boolean): Pieces {
   const reasons = isReasoned && thinkingOf(said);
   const [first = "", ...rest] = textOf(said).split(FINAL);

@@ -1,5 +1,5 @@
 /**
- * Cohere's Command R and Command R+. Calls stand in a list in a code block, behind a word:
+ * Cohere's Command R and Command R+. Calls are a list in a code block after the word `Action:`:
  *
  *     Action:
  *     ```json
@@ -18,7 +18,8 @@ import { STOPS, TURNS, t, turnPieces } from "./cohere-syntax.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsTree, compactJson, prettyJson } from "./print.ts";
 import { type Pieces, trimmed } from "./prompt.ts";
-import { jsonCalls, listedOf, perhaps, release } from "./scan/json-calls.ts";
+import { jsonCalls, release } from "./scan/json-calls.ts";
+import { listedOf, perhaps } from "./scan/json-places.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { batched, contentPieces, dialogue, leadingSystem, resultText, textOf, turnsOf } from "./transcript.ts";
@@ -40,7 +41,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-/** What the system says when nobody else does. */
+/** The system text of a request with tools that has none. */
 const VARIANTS = {
   "command-r-plus": `## Task and Context
 You help people answer their questions and other requests interactively. You will be asked a very wide array of requests on all kinds of topics. You will be equipped with a wide range of search engines or similar tools to help you, which you use to research your answer. You should focus on serving the user's needs as best you can, which will be wide-ranging.
@@ -59,7 +60,7 @@ You are a powerful conversational AI trained by Cohere to help people. You are a
 # User Preamble
 `;
 
-/** Stands behind the conversation. */
+/** Comes after the conversation. */
 const FORMAT = `Write 'Action:' followed by a json-formatted list of actions that you want to perform in order to produce a good response to the user's last input. You can use any of the supplied tools any number of times, but you should aim to execute the minimum number of necessary actions for the input. You should use the \`directly-answer\` tool if calling the other tools is unnecessary. The list of actions you want to call should be formatted as a list of json objects, for example:
 \`\`\`json
 [
@@ -69,7 +70,7 @@ const FORMAT = `Write 'Action:' followed by a json-formatted list of actions tha
     }
 ]\`\`\``;
 
-/** There are two templates: one with tools, and one without in which nothing but the caller speaks. */
+/** There are two templates: one for requests with tools, and one for those without, which adds no text to the request's own. */
 function render(request: Request, fallback: string, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const rules = declared ? [RULES, system ? textOf(system) : fallback, "\n\n", declared] : system && textOf(system);
@@ -82,7 +83,7 @@ function render(request: Request, fallback: string, { declared }: Setting): Rend
         said: (said) => {
           const text = textOf(said).trim();
           const called = batched(said, callPieces);
-          // The template leaves such a turn open.
+          // The template does not close a turn with calls.
           return called.length > 0 ? t`<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>${text}\n${called}\n` : turnPieces("assistant", text);
         },
         results: resultPieces,
@@ -98,7 +99,7 @@ Here is a list of tools that you have available to you:
 
 ${tools.map(pythonFunction).join("\n\n")}`;
 
-/** A tool as a function without a body. */
+/** A tool as a Python function without a body. */
 function pythonFunction({ name, description = "", parameters = {} }: Tool): string {
   const required = Array.isArray(parameters.required) ? parameters.required : [];
   const params = Object.entries(isObject(parameters.properties) ? parameters.properties : {}).map(([key, value]) => {
@@ -118,7 +119,7 @@ def ${name}(${params.map(({ signature }) => signature).join(", ")}) -> List[Dict
 
 const TYPES: Readonly<Record<string, string>> = { string: "str", number: "float", integer: "int", boolean: "bool", null: "None" };
 
-/** The template means this, but stumbles over lists, objects and what has no type. */
+/** What the template intends: its own code fails on lists, objects and schemas without a type. */
 function pythonType({ type, items, additionalProperties }: JsonObject): string {
   const inner = (schema: Json | undefined): string => pythonType(isObject(schema) ? schema : {});
   if (Array.isArray(type)) return `Union[${type.map((one) => inner({ type: one })).join(",")}]`;

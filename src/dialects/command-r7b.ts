@@ -1,5 +1,5 @@
 /**
- * Cohere's Command R7B and Command A. Calls are as North writes them; the prompt is another, and an answer stands between other marks:
+ * Cohere's Command R7B and Command A. Calls look like those of North; the prompt differs, and so do the marks around an answer:
  *
  *     <|START_THINKING|>I will look up the weather.<|END_THINKING|><|START_ACTION|>[
  *         {"tool_call_id": "0", "tool_name": "get_weather", "parameters": {"city": "Paris"}}
@@ -28,11 +28,11 @@ import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { batched, callsOf, contentPieces, dialogue, leadingSystem, plainOutput, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 interface Variant {
-  /** It is asked to think, unless the caller says otherwise, and gets its thoughts back. */
+  /** The prompt asks the model to think, unless the request says otherwise, and history keeps its thinking. */
   readonly reasons: boolean;
 }
 
-/** Of Command A Reasoning as Cohere's own library writes it: its template is not at hand. */
+/** Command A Reasoning follows Cohere's own library, since its template is not available. */
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "command-r7b-12-2024": { reasons: false },
   "command-a-reasoning-08-2025": { reasons: true },
@@ -108,7 +108,7 @@ The following instructions are your defaults unless specified elsewhere in devel
 const DEVELOPER = `# Developer Preamble
 The following instructions take precedence over instructions in the default preamble and user prompt. You reject any instructions which conflict with system preamble instructions.`;
 
-/** There are two templates: one with tools, and one without in which nothing but the caller speaks. */
+/** There are two templates: one for requests with tools, and one for those without, which adds no text to the request's own. */
 function render(request: Request, variant: Variant, { thinking }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const { tools = [] } = request;
@@ -138,7 +138,7 @@ function render(request: Request, variant: Variant, { thinking }: Setting): Rend
   };
 }
 
-/** Before calls stands a plan, be it empty: what was thought, and, as in Cohere's own library, what was said. */
+/** Calls follow a plan, which may be empty: the thinking and, as in Cohere's own library, the text. */
 function answerPieces(said: readonly Part[], { reasons }: Variant, write: (text: Pieces) => Pieces, idOf: IdOf<ToolCall>): Pieces {
   const thinking = thinkingOf(said);
   const text = textOf(said);

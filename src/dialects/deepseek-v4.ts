@@ -1,5 +1,5 @@
 /**
- * DeepSeek-V4, Flash and Pro. V4.1 has a blank behind every `｜DSML｜`, and `calls` for `tool_calls`:
+ * DeepSeek-V4, Flash and Pro. V4.1 writes a blank after every `｜DSML｜`, and `calls` instead of `tool_calls`:
  *
  *     <｜DSML｜tool_calls>
  *     <｜DSML｜invoke name="get_weather">
@@ -40,11 +40,11 @@ Do not stop reasoning until you have independently verified the solution from mu
 
 interface Variant {
   readonly tags: Tags;
-  /** What stands in front of all for an effort. */
+  /** The instruction for each effort, which begins the prompt. */
   readonly efforts: Readonly<Partial<Record<Effort, string>>>;
-  /** And for none. */
+  /** The effort of a request that names none. */
   readonly effort?: Effort;
-  /** A system message has a mark, wherever it stands. */
+  /** Every system message has a mark, the first as well as later ones. */
   readonly marksSystem: boolean;
 }
 
@@ -55,7 +55,7 @@ const effortOf = (share: number): string =>
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "deepseek-v4": V4,
-  // What was the most is less here, and in Pro 0813.
+  // Here, and in Pro 0813, V4's maximum is only the second highest effort.
   "deepseek-v4-flash-0731": { ...V4, efforts: { high: MUCH, xhigh: MUCH, max: MOST } },
   "deepseek-v4.1-flash": {
     tags: { word: " calls", blank: " ", nothing: "\n" },
@@ -75,7 +75,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { messages, tools = [], output, thinking } = request;
   const { marksSystem } = variant;
-  // Only what stands in front: a later one would change what was said before. A developer is a user here.
+  // Only leading system messages: to hoist a later one would change the prompt before it. A developer message counts as a user message.
   const behind = messages.findIndex(({ role }, i) => role !== "system" || (marksSystem && i > 0));
   const first = behind < 0 ? messages.length : behind;
   const { system } = hoisted({ messages: messages.slice(0, first) });
@@ -123,7 +123,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   };
 }
 
-/** Each part for itself, images too. */
+/** All parts, images too, are separated by empty lines. */
 const shown = (content: Content): Pieces =>
   joined(
     content.map((part) => contentPieces([part], IMAGES)),

@@ -1,6 +1,6 @@
 /**
- * What Google's dialects write alike: values (`{city:QParisQ,days:2}`, Q being the quote token), declarations, calls, responses, and model
- * turns that go on over several rounds of tools. What differs is a `GemmaFormat`.
+ * What Google's dialects share: values (`{city:QParisQ,days:2}`, Q being the quote token), declarations, calls, responses, and model turns
+ * that span several rounds of tools. What differs is a `GemmaFormat`.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Tool } from "../core/nouns.ts";
@@ -22,17 +22,17 @@ export interface GemmaFormat {
   /** How null is spelled. */
   readonly none: string;
   /**
-   * What came with Gemma 4. A property says that it may be null, and has no description if there is none; an object whose properties are not
-   * said shows its other keywords in their place. A result that is a list is one response, not one for each element. Messages of the model
-   * that follow each other are one turn. A developer is the system.
+   * What came with Gemma 4. A property declares that it may be null, and omits an empty description; an object without `properties` shows
+   * its other keywords in their place. A result that is a list is one response, not one per element. Successive messages of the model are
+   * one turn. A developer message is a system turn.
    */
   readonly isGemma4: boolean;
-  /** The model's text as it stands in history. */
+  /** The model's text as history shows it. */
   readonly modelText: (text: string) => string;
   readonly thinking: (text: string) => Pieces;
 }
 
-/** A tool may say what it returns. */
+/** A tool may declare what it returns. */
 type GemmaTool = Tool & { readonly response?: JsonObject };
 
 export const gemmaSyntax = (format: GemmaFormat) => ({
@@ -51,7 +51,7 @@ const block = (format: GemmaFormat, kind: "declaration" | "call" | "response", n
 
 const quoted = ({ quote }: GemmaFormat, text: string): Pieces => [control(quote), text, control(quote)];
 
-/** Keys are quoted only where the syntax would not find the end of them, or wherever they stand in a schema. */
+/** In a schema all keys are quoted, elsewhere only those whose end the syntax would not find. */
 const writtenValue = (format: GemmaFormat, tree: Tree, isSchema = false): Pieces =>
   print<Pieces>(tree, {
     string: (text) => quoted(format, text),
@@ -67,7 +67,7 @@ const wrap = (open: string, items: readonly Pieces[], close: string): Pieces => 
 
 // ---- Declarations
 
-/** What is false is not there. */
+/** Omits fields whose value is false. */
 function fields(all: readonly (readonly [name: string, value: Pieces | false])[]): Pieces {
   const written = all.flatMap(([name, value]) => (value ? [[name, ":", value]] : []));
   return wrap("{", written, "}");
@@ -102,7 +102,7 @@ function gemmaDeclarations(format: GemmaFormat) {
     );
   };
 
-  /** The schema of an array's elements prints all that it has, in the order of its keys, which are quoted below its own. */
+  /** The schema of an array's elements shows all its keywords, sorted; only the keys nested in them are quoted. */
   const elements = (schema: JsonObject): Pieces => {
     const nullable = isGemma4 && isNullable(schema) && { nullable: true };
     const entries = dictsort(Object.entries({ ...schema, ...nullable })).filter(([, item]) => item !== null);
@@ -133,7 +133,7 @@ function gemmaDeclarations(format: GemmaFormat) {
   };
 }
 
-/** What else a schema says. */
+/** The keywords of a schema that have no field of their own. */
 const keywords = (schema: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schema).filter(([key]) => !["description", "type", "properties", "required", "nullable"].includes(key)),
@@ -142,7 +142,7 @@ const keywords = (schema: JsonObject): JsonObject =>
 const hasKeys = (object: Json | undefined): object is JsonObject => isObject(object) && Object.keys(object).length > 0;
 const filled = (list: Json | undefined): list is readonly Json[] => Array.isArray(list) && list.length > 0;
 
-/** The type as declarations spell it; of a union the first that is not null. */
+/** The type as declarations spell it; for a union, the first that is not null. */
 function typeName({ type }: JsonObject): string {
   const types = [type].flat();
   const name = types.find((name) => name !== "null") ?? types[0];
@@ -178,8 +178,8 @@ function gemmaTurns(format: GemmaFormat) {
     });
 
   /**
-   * All turns. A model's turn goes on over its rounds until it answers without a call. `resumes` tells that the last one is still open,
-   * and behind what.
+   * All turns. A model's turn spans rounds until the model answers without a call. `resumes`: the last turn is still open, after a call or
+   * a result.
    */
   const dialogue = (turns: readonly Turn[], keepsThinking: boolean): { turns: Pieces; resumes?: "call" | "result" } => {
     const out: Pieces[] = [];

@@ -1,5 +1,5 @@
 /**
- * IBM Granite 3 and 4. Version 4 writes Hermes calls; version 3 a list behind a mark, the 20b function-calling model an object:
+ * IBM Granite 3 and 4. Version 4 writes Hermes calls, version 3 a list after a mark, the 20b function-calling model an object after a mark:
  *
  *     <tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
@@ -26,7 +26,7 @@ const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 const OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
 const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", "</think>", ...STOPS] });
 
-/** Version 3.3 may put its answer into tags behind its thinking. */
+/** After thinking, version 3.3 may wrap its answer in tags. */
 const RESPONSE = new Marks(["<response>"]);
 const RESPONSE_END = "</response>";
 const response: Step = (s) => {
@@ -48,7 +48,7 @@ const createScanner = scannerOf({
   closers: ["</tool_call>"],
   inLine: { [RESPONSE_END]: responseEnd },
   thinking: { ...THINK_TAGS, behind: response },
-  // Version 3.2 thinks in these words.
+  // Version 3.2 marks its thinking with these phrases.
   phrases: {
     open: ["Here is my thought process:", "Here's my thought process:"],
     close: ["Here is my response:", "Here's my response:"],
@@ -66,18 +66,18 @@ const t = markup([
 ]);
 
 interface Variant {
-  /** What stands before the conversation; `system`: what somebody said there. */
+  /** What precedes the conversation; `system`: the request's system text. */
   head(system: string | undefined, options: Setting): Pieces;
   tools(tools: readonly Tool[]): Pieces;
-  /** A message with text and calls. */
+  /** An assistant message with text and calls. */
   said(said: readonly Part[], text: string): Pieces;
   calls(calls: readonly RenderableCall[]): Pieces;
-  /** Results as turns, and as they stand in one. */
+  /** Results as whole turns, and as the content of one. */
   results(results: readonly RenderableResult[]): Pieces;
   resultPieces(results: readonly RenderableResult[]): Pieces;
 }
 
-/** `fallback`: what the system says when nobody else does. */
+/** `fallback`: the system text of a request that has none. */
 const four = (fallback: string): Variant => ({
   head: (system, { declared }) => {
     const rules = declared ? [system !== undefined && [system, "\n\n"], declared] : system || fallback;

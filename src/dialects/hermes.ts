@@ -27,7 +27,8 @@ import {
   toolPieces,
   turnPieces,
 } from "./qwen.ts";
-import { firstOf, jsonCalls, listedOf } from "./scan/json-calls.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import { firstOf, listedOf } from "./scan/json-places.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,

@@ -1,5 +1,5 @@
 /**
- * Kimi K2. Calls stand in a section; the header `functions.NAME:N` is the id of the call, and N counts over the conversation:
+ * Kimi K2. Calls are wrapped in a section; the header `functions.NAME:N` is the call's id, and N counts over the whole conversation:
  *
  *     <|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>
  */
@@ -45,24 +45,24 @@ const header: Step = (s) => {
   return calls.object(s, FOREIGN_ID.test(name) && !s.declares(name) ? fitting : name, id);
 };
 
-/** Templates print the ids that clients send, and models write what they read there: `functions_f_0`, `functionsf0` are `f` if that is declared. */
+/** Templates print the ids that clients send, and models imitate them: `functions_f_0` and `functionsf0` mean `f` if that is declared. */
 function nameIn(s: Scan, id: string): string {
   const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
   const meant = id.replace(/^functions?[._]?/, "").replace(/[._:]?\d+$/, "");
   return !s.declares(name) && s.declares(meant) ? meant : name;
 }
 
-/** What servers call a call. It names none: `0`, `call00003`, `call_9f8e7d6c`, `chatcmpl-tool-9f8e7d6c`. */
+/** Call ids as servers mint them, which name no tool: `0`, `call00003`, `call_9f8e7d6c`, `chatcmpl-tool-9f8e7d6c`. */
 const FOREIGN_ID = /^(?:call[-_]?)?\d+$|^(?:call|toolu|chatcmpl-tool)[-_](?=\w*\d)\w{8,}$/;
 
-/** Such a header names the one declared tool that has all these arguments. */
+/** A header with such an id means the one declared tool that has all these arguments. */
 const fitting = (s: Scan, args: JsonObject): string | undefined => {
   const fits = ({ parameters }: Tool) => Object.keys(args).every((key) => Object.keys(parameters?.properties ?? {}).includes(key));
   const tools = s.tools.filter(fits);
   return tools.length === 1 ? tools[0]?.name : undefined;
 };
 
-/** Models also write them in the singular. */
+/** Models also write `tool_call_section`, in the singular. */
 const [BEGIN, END] = ["begin", "end"].map((edge) => [`<|tool_calls_section_${edge}|>`, `<|tool_call_section_${edge}|>`]) as [
   string[],
   string[],
@@ -99,20 +99,20 @@ const t = markup(["[BOS]", "[EOT]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA])
 
 interface Variant {
   readonly thinks: boolean;
-  /** The prompt opens the thinking, or closes it at once. */
+  /** The prompt opens thinking, and closes it at once if none is wanted. */
   readonly opens?: true;
-  /** What nobody else says, and what stands behind it. */
+  /** The system turn of a request that has none. */
   readonly system: Pieces;
   readonly tools: (tools: readonly JsonObject[]) => string;
   readonly media: Pieces;
-  /** Behind which answer thinking stands, the first or the last; an answer is a message without calls. */
+  /** History keeps thinking only after the first or the last answer; an answer is an assistant message without calls. */
   readonly fresh: "findIndex" | "findLastIndex";
-  /** Thinking stays whatever somebody wishes. */
+  /** History keeps all thinking, whatever the request says. */
   readonly keeps?: true;
 }
 
 const SYSTEM = t`<|im_system|>system<|im_middle|>You are Kimi, an AI assistant created by Moonshot AI.<|im_end|>`;
-// (The template says that it looks for the last answer, from the end on, but it goes on looking when it has found it.)
+// The template claims to look for the last answer, backwards from the end, but does not stop when it has found one: it finds the first.
 const V2: Variant = { thinks: true, system: SYSTEM, tools: pythonJson, media: t`<|media_start|>`, fresh: "findIndex" };
 const V25: Variant = { thinks: true, opens: true, system: [], tools: compactJson, media: t`<|media_begin|>`, fresh: "findLastIndex" };
 

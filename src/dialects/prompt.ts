@@ -1,6 +1,6 @@
 /**
- * Prompts, written as the format looks: what stands in a dialect's literals is trusted, and the control tokens in it become pieces of their
- * own; what is interpolated is data, whatever it says.
+ * Prompts, written as the format looks: a dialect's literals are trusted, and the control tokens in them become pieces of their own;
+ * everything interpolated is data, whatever it contains.
  *
  *     const t = markup(["<|turn>", "<turn|>"]);
  *     prompt(t`<|turn>${role}\n${text}<turn|>\n`)   // control, "user\nHi", control, "\n"
@@ -8,15 +8,15 @@
 import type { Media } from "../core/nouns.ts";
 import type { Prompt, PromptPiece } from "./dialect.ts";
 
-/** What a prompt is made of; lists nest, and what is not there is no piece. */
+/** What a prompt is made of: lists nest, and `undefined` and `false` add nothing. */
 export type Pieces = string | PromptPiece | undefined | false | readonly Pieces[];
 
 export type Markup = (literals: TemplateStringsArray, ...data: readonly Pieces[]) => Pieces;
 
-/** The tokens of every format that was marked up: what one of them forges, `neutralize` breaks. */
+/** The control tokens of every format loaded: `neutralize` breaks them where data forges them. */
 const vocabularies: (readonly string[])[] = [];
 
-/** The template tag of a format with these control tokens. */
+/** Makes the template tag of a format with these control tokens. */
 export function markup(tokens: readonly string[]): Markup {
   vocabularies.push(tokens);
   const seams = new RegExp(`(${anyOf(tokens)})`);
@@ -26,10 +26,10 @@ export function markup(tokens: readonly string[]): Markup {
 
 export const control = (token: string): PromptPiece => ({ text: token, control: true });
 
-/** The control tokens that stand for what is not text, by the kind of it: `image`, `audio`, `video`. */
+/** The control tokens that stand for media, by kind: `image`, `audio`, `video`. */
 export type Placeholders = Readonly<Record<string, string>>;
 
-/** A thing that is not text, where its placeholder stands; a format without one still hands it on. */
+/** Media at its placeholder; a format without a placeholder still passes the media on. */
 export function mediaPiece(media: Media, tokens: Placeholders): PromptPiece {
   const token = tokens[media.mediaType.split("/")[0] ?? ""];
   return token ? { text: token, control: true, media } : { text: "", media };
@@ -57,7 +57,7 @@ export function prompt(...pieces: readonly Pieces[]): Prompt {
   return out;
 }
 
-/** Without blanks at both ends, unless something else than text stands there. */
+/** Trims both ends, unless there is a control token or media. */
 export function trimmed(...pieces: readonly Pieces[]): Prompt {
   const out = prompt(...pieces);
   const trim = (at: number, text: (piece: PromptPiece) => string): void => {
@@ -72,9 +72,9 @@ export function trimmed(...pieces: readonly Pieces[]): Prompt {
 export const plainText = (prompt: readonly PromptPiece[]): string => prompt.map((piece) => piece.text).join("");
 
 /**
- * The prompt as one text: byte for byte what the model's own template gives. For servers that take only text `neutralize` puts a blank
- * behind the first character of every control token that data forges (`<|turn>` becomes `< |turn>`). A blank rather than something
- * invisible: tokenizers that normalize drop zero-width characters and so would mend the token.
+ * The prompt as one text: byte for byte what the model's own template gives. For servers that take only text, `neutralize` inserts a blank
+ * after the first character of every control token that data forges (`<|turn>` becomes `< |turn>`). A blank rather than something
+ * invisible, because tokenizers that normalize drop zero-width characters and would restore the token.
  */
 export function promptText(prompt: readonly PromptPiece[], options: { neutralize?: boolean } = {}): string {
   const text = plainText(prompt);
@@ -89,8 +89,8 @@ export function promptText(prompt: readonly PromptPiece[], options: { neutralize
 }
 
 /**
- * The same prompt with its data cut inside every control token that it forges (`<`, `|turn>`): for tokenizers that cannot be told to leave
- * control tokens alone, and get the pieces one by one.
+ * The prompt with its data cut inside every control token that it forges (`<`, `|turn>`): for tokenizers that get the pieces one by one
+ * and cannot be told to read control tokens as text.
  */
 export function cutForgeries(prompt: readonly PromptPiece[]): Prompt {
   const cuts = forgeryCuts(prompt, plainText(prompt));
@@ -111,7 +111,7 @@ export function cutForgeries(prompt: readonly PromptPiece[]): Prompt {
   });
 }
 
-/** Where data must be broken, so that it holds no control token: behind the first character of each, in order. */
+/** Where data must be broken to hold no control token: after the first character of each, in order. */
 function forgeryCuts(prompt: readonly PromptPiece[], text: string): number[] {
   const forged = forgeries(prompt);
   const controls = controlSpans(prompt);
@@ -130,12 +130,12 @@ function forgeryCuts(prompt: readonly PromptPiece[], text: string): number[] {
   return cuts;
 }
 
-/** What looks like a control token in any vocabulary, for prompts whose dialect is not known here: `<|x|>` `<|x>` `<x|>` `<｜x｜>` `<start_x>`. */
+/** The shapes of control tokens in any vocabulary, for prompts whose dialect is not loaded: `<|x|>` `<|x>` `<x|>` `<｜x｜>` `<start_x>`. */
 const SHAPES = "<[|｜][^\\s<>]{1,64}>|<[^\\s<>]{1,64}[|｜]>|<(?:start|end)_\\w{1,64}>";
 
 /**
- * Finds the control tokens of the prompt's dialect, also those that do not occur in it. The prompt may have been through JSON, so its
- * dialect is known by its control tokens alone.
+ * Finds the control tokens of the prompt's dialect, including those that the prompt does not use. The prompt may have passed through JSON,
+ * so only its control tokens tell its dialect.
  */
 export function forgeries(prompt: readonly PromptPiece[]): RegExp {
   const present = new Set(prompt.flatMap((piece) => (piece.control && piece.text !== "" ? piece.text : [])));
@@ -152,7 +152,7 @@ function controlSpans(prompt: readonly PromptPiece[]): { start: number; end: num
   });
 }
 
-/** A pattern for any of these, the longest first. */
+/** A pattern for any of these tokens, the longest first. */
 const anyOf = (tokens: readonly string[]): string =>
   tokens
     .toSorted((a, b) => b.length - a.length)

@@ -1,5 +1,5 @@
 /**
- * Calls as Python writes them: LFM2 and LFM2.5, Llama 4, Olmo 3, Gemma 3. What stands around them differs:
+ * Calls in Python syntax: LFM2 and LFM2.5, Llama 4, Olmo 3, Gemma 3. The marks around them differ:
  *
  *     <|tool_call_start|>[get_weather(city='Paris', days=2), get_time(timezone='Europe/Paris')]<|tool_call_end|>
  */
@@ -48,22 +48,22 @@ const t = markup([...LFM, "<image>"]);
 const olmo = markup(OLMO);
 
 interface Variant extends TurnMarks {
-  /** The tools, and how they are told where the caller says nothing else. */
+  /** The declared tools. `alone`: the request has no system text. */
   readonly tools: (tools: readonly Tool[], alone: boolean) => Pieces;
-  /** What stands there where there are none, and nobody says anything. */
+  /** The system text of a request with neither tools nor a system text. */
   readonly none?: Pieces;
-  /** What stands between the caller's words and the tools, and between two calls. */
+  /** The separators between the request's system text and the tools, and between two calls. */
   readonly gap: string;
   readonly separator: string;
   readonly system: (text: string) => string;
-  /** What stands around the calls, and how their values are written. */
+  /** How the calls are wrapped, and how their values are written. */
   readonly list: (calls: Pieces) => Pieces;
   readonly value: (value: Tree) => string;
   readonly resultRole: string;
   readonly result: (text: string) => Pieces;
   readonly image: string;
   readonly thinks?: boolean;
-  /** Where thinking that a server left in the text may stand: in the current turn, or in the last message alone. */
+  /** Where thinking that a server left in the text is kept: in the current turn, or only in the last assistant message. */
   readonly leaked?: "turn" | "message";
 }
 
@@ -82,7 +82,7 @@ const LFM25: Variant = {
   image: "<image>",
 };
 
-/** The templates of the second and third write no calls, only their results. */
+/** The templates of LFM2.5 Instruct and of LFM2 write no calls, only their results. */
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "lfm2.5-8b-a1b": { ...LFM25, thinks: true, leaked: "turn" },
   "lfm2.5-instruct": { ...LFM25, leaked: "message" },
@@ -203,10 +203,10 @@ const callText = (call: RenderableCall, variant: Variant): string =>
     .map(([key, value]) => `${keyword(key)}=${variant.value(value)}`)
     .join(", ")})`;
 
-/** What Python could not take for a keyword is quoted. */
+/** A key that is no Python identifier is quoted. */
 const keyword = (key: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(key) ? key : pythonLiteral(key));
 
-/** An object stands as JSON, but not inside a list. */
+/** An object is written as JSON, except inside a list. */
 const literal = (value: Tree): string => (isObject(value) && !(value instanceof Numeral) ? pythonJson(value) : pythonLiteral(value));
 
 const resultPieces = (results: readonly RenderableResult[], { turn, resultRole, result, image }: Variant): Pieces =>

@@ -1,6 +1,6 @@
 /**
- * Qwen3-Coder, Qwen3.5 and later, Nemotron 3 Nano, StepFun 3.5. Each parameter stands between tags, its value as raw text on lines of its
- * own:
+ * Qwen3-Coder, Qwen3.5 and later, Nemotron 3 Nano, StepFun 3.5. Each parameter is wrapped in tags, with its value as raw text on lines of
+ * its own:
  *
  *     <tool_call>
  *     <function=write_file>
@@ -33,7 +33,7 @@ import {
 
 // ---- Scanning
 
-/** Models put blanks into tags. */
+/** Models insert blanks into tags. */
 const spaced = (tag: string): string[] => [tag, tag.replace("<", "< "), tag.replace("=", " ="), tag.replace("<", "< ").replace("=", " =")];
 
 const spacedClosers = (tag: string) =>
@@ -48,7 +48,7 @@ const OTHER: Head = {
   },
 };
 
-/** ZAYA1 has a tag of its own around such calls. */
+/** ZAYA1 wraps the same calls in a tag of its own. */
 const ZYPHRA = "<zyphra_tool_call>";
 
 const calls = tagCalls({
@@ -81,25 +81,25 @@ const createScanner = scannerOfCalls({ "<tool_call>": calls.block, [ZYPHRA]: cal
 
 interface Variant {
   readonly tools: (tools: readonly Tool[]) => Pieces;
-  /** `effort`: how much the model shall think, if it shall. */
+  /** The system turn. `effort`: how much the model should think; `undefined` if it should not think. */
   readonly head: (system: string | undefined, declared: Pieces, effort: Effort | undefined) => Pieces;
-  /** How arguments are printed that are no strings. */
+  /** Prints arguments that are not strings. */
   readonly print: typeof valueText;
-  /** What is between two calls. */
+  /** The separator between two calls. */
   readonly between: "\n" | "";
-  /** What the model thought and said. */
+  /** An assistant message. */
   readonly said: (said: readonly Part[], thinks: boolean, calls: readonly Pieces[]) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
-  /** Whose turn results are. */
+  /** The role of the turn that holds tool results. */
   readonly resultRole: string;
-  /** What everybody else said. */
+  /** The content of all other messages. */
   readonly content: (content: Content) => Pieces;
-  /** Whose turn a system message is that comes later. */
+  /** The role of a system message after the first messages. */
   readonly lateSystem: "system" | "user";
   readonly thinks: boolean | "asked";
-  /** What the prompt opens with where it shall not. */
+  /** How the prompt opens the answer if the model should not think. */
   readonly silence: Pieces;
-  /** Thinking stays in history unless somebody says otherwise. */
+  /** History keeps thinking unless the request says otherwise. */
   readonly keeps: boolean;
 }
 
@@ -146,7 +146,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": CODER,
   "qwen3.5-4b": QWEN35,
   "qwen3.6-35b-a3b": QWEN36,
-  // Qwen3.5-0.8B and 2B think only when somebody asks for it.
+  // Qwen3.5-0.8B and 2B think only on request.
   "qwen3.5-0.8b": { ...QWEN35, thinks: "asked" },
   "qwen3.8-27b": {
     ...QWEN36,
@@ -175,7 +175,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 };
 
-/** Every message has a block, be it empty. `newline`: what the template puts behind thinking; where it puts none, they are the model's. */
+/** Every message has a thinking block, even if empty. `newline`: what the template adds after thinking; without it, the model's own newlines stay. */
 function nemotronSaid(newline: "\n" | ""): Variant["said"] {
   return (said, thinks, calls) => {
     const { thinking, text } = thoughtAndText(said);
@@ -197,10 +197,10 @@ const LITTLE =
   "Reasoning effort is set to low. Keep your thinking brief and focused, moving directly to the conclusion without unnecessary elaboration.";
 const MUCH =
   "Reasoning effort is set to xhigh. Please think carefully through the task, validate key assumptions, consider plausible alternatives, and prioritize correctness, consistency, and clarity in the final answer.";
-/** It knows three; others are brought over as Qwen's own API does. */
+/** The template knows three efforts; the others are mapped as Qwen's own API maps them. */
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: LITTLE, low: LITTLE, medium: "", high: MUCH, xhigh: MUCH, max: MUCH };
 
-/** The system text in front; `whole`: where no other system message may come, all that stand there are it. */
+/** The leading system text. `whole`: the template allows no later system message, so all leading ones are joined. */
 function frontOf(messages: readonly Message[], whole: boolean): { system?: string; rest: readonly Message[] } {
   const end = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   const front = messages.slice(0, whole ? (end < 0 ? messages.length : end) : Number(end !== 0));
@@ -227,7 +227,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   };
 }
 
-/** Before calls the text is trimmed, and an empty line is between. */
+/** Text before calls is trimmed and followed by an empty line. */
 const textAndCalls = (text: string, calls: readonly Pieces[]): Pieces =>
   calls.length > 0 ? [text.trim() && `${text.trim()}\n\n`, joined(calls, "\n")] : text;
 
@@ -241,13 +241,13 @@ ${argumentTexts(call, /<\/?(?:parameter|function)/, print).map(({ key, text }) =
 const line = (key: string, value: Json | undefined): Pieces =>
   value !== undefined && `<${key}>${typeof value === "string" ? value : valueText(value)}</${key}>\n`;
 
-/** Those keys of a schema that have no place of their own. */
+/** The keys of a schema that have no line of their own. */
 const otherLines = (schema: JsonObject, known: readonly string[]): Pieces =>
   Object.entries(schema).map(([key, value]) => !known.includes(key) && line(key, value));
 
 type ParameterLines = (parameter: [string, Json]) => Pieces;
 
-/** Nemotron has the words that a parameter may be before all else that its schema says. */
+/** Nemotron lists a parameter's `enum` before the rest of its schema. */
 const choicesFirst: ParameterLines = ([name, schema]) => {
   const { enum: choices, name: _, ...rest } = isObject(schema) ? schema : {};
   return parameterLines([name, choices === undefined ? rest : { enum: choices, ...rest }]);
@@ -264,7 +264,7 @@ const parameterLines: ParameterLines = ([name, schema]) => {
   ];
 };
 
-/** `last`: what stands behind all other keys of the parameters. */
+/** `last`: the keys of the parameters that come after all others. */
 function toolLines({ name, description, parameters = {}, strict }: Tool, write: ParameterLines, last: readonly string[] = []): Pieces {
   const { properties } = parameters;
   return [
@@ -323,7 +323,7 @@ function toolPieces(tools: readonly Tool[]): Pieces {
   return explained("tool", "", declared, "value_2", rule, ADVICE);
 }
 
-/** `inside`: what stands for the inside of a block. */
+/** `inside`: the placeholder for a block's content. */
 function functionPieces(declared: Pieces, listed = "", inside = "", advice = ADVICE): Pieces {
   const value = "This is the value for the second parameter\nthat can span\nmultiple lines";
   const rule = t`an inner <function=...>${inside}</function> block must be nested within <tool_call>${inside}</tool_call> XML tags`;

@@ -1,6 +1,6 @@
 /**
- * A conversation as templates see it: the system text in front, then turns. An assistant's turn is a run of rounds, each of them what it
- * said and the results that answer its calls.
+ * A conversation as templates see it: the system text first, then turns. An assistant's turn is a run of rounds; a round is what the
+ * assistant said and the results that answer its calls.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Message, Part, Request, Text, ToolCall, ToolResult } from "../core/nouns.ts";
@@ -16,30 +16,30 @@ export type Turn =
   | { side: "assistant"; rounds: Round[]; current: boolean };
 
 export interface Round {
-  /** In the order it was said. Results may stand without a message before them. */
+  /** The parts in their order. Absent if results come without an assistant message before them. */
   said?: readonly Part[];
   results: Answer[];
 }
 
-/** A result with the call that it answers, and its name. */
+/** A result with its name filled in, and the call that it answers. */
 export interface Answer extends ToolResult {
   call: ToolCall | undefined;
 }
 
-/** The system text of a conversation that begins with one, and the messages behind it. A developer's message is a system message. */
+/** The system text of a conversation that begins with one, and the messages after it. A developer message counts as a system message. */
 export function leadingSystem(messages: readonly Message[]): { system?: Content; rest: readonly Message[] } {
   const [first, ...rest] = messages;
   return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
 }
 
-/** System texts stand in front, wherever they come. */
+/** Moves all system texts to the front, wherever they come. */
 export function hoisted({ messages }: Pick<Request, "messages">, separator = "\n\n"): { system: string; rest: Message[] } {
   const isSystem = ({ role }: Message) => role === "system" || role === "developer";
   const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
   return { system: system.join(separator), rest: messages.filter((message) => !isSystem(message)) };
 }
 
-/** For templates whose roles must alternate: what one side says in a row is one message. A developer's message is a system message. */
+/** For templates whose roles must alternate: successive messages of one role become one. A developer message counts as a system message. */
 export function alternating(messages: readonly Message[]): Message[] {
   const out: Message[] = [];
   for (const message of messages) {
@@ -60,7 +60,7 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
   const lastUser = messages.findLastIndex((message) => message.role === "user");
   const calls = new Map<string, ToolCall>();
   let waiting: readonly ToolCall[] = [];
-  /** The call of a result by its id, else by its name, else the first that waits; it waits no longer. */
+  /** Finds a result's call by its id, else by its name, else takes the first call that waits for a result. */
   const answer = (result: ToolResult): Answer => {
     const byId = waiting.find((call) => call.id === result.id) ?? calls.get(result.id);
     const call = byId ?? waiting.find((call) => call.name === result.name) ?? waiting[0];
@@ -92,14 +92,14 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
 
 /** How a format writes the turns of each side. */
 interface Voices {
-  /** A developer's message is a system message. */
+  /** A developer message counts as a system message. */
   other(role: "system" | "user", content: Content, n: number): Pieces;
   /** `isLast`: no message follows. */
   said(said: readonly Part[], current: boolean, isLast: boolean): Pieces;
   results(results: readonly Answer[], isLast: boolean): Pieces;
 }
 
-/** All turns; where there is no message or no result, nothing is written. */
+/** All turns; a round without a message or without results writes nothing for it. */
 export const dialogue = (turns: readonly Turn[], { other, said, results }: Voices): Pieces =>
   turns.map((turn, n) => {
     if (turn.side !== "assistant") return other(turn.side === "user" ? "user" : "system", turn.content, n);
@@ -110,7 +110,7 @@ export const dialogue = (turns: readonly Turn[], { other, said, results }: Voice
     });
   });
 
-/** With the pieces that a text or a thought came in as one: some clients keep them apart, and templates trim each. */
+/** Joins successive parts of text and of thinking: some clients keep them apart, and templates would trim each. */
 export const inWhole = (messages: readonly Message[]): Message[] =>
   messages.map((message) => (message.role === "assistant" ? { ...message, content: whole(message.content) } : message));
 
@@ -126,20 +126,19 @@ function whole(parts: readonly Part[]): Part[] {
 
 export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
 
-/** Calls that could not be read, as they were written. */
+/** Malformed calls, as the model wrote them. */
 export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((part) => (part.type === "malformed" ? part.raw : []));
 
-/** Both in the order in which they were said. */
+/** Calls and malformed calls in their order. */
 export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
   parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
 
-/** All calls of a message written as one, and behind it those that could not be read. */
+/** All calls of a message as one block, followed by the malformed ones. */
 export function batched(parts: readonly Part[], write: (calls: readonly ToolCall[]) => Pieces): Pieces[] {
   const calls = callsOf(parts);
   return [...(calls.length > 0 ? [write(calls)] : []), ...unreadable(parts)];
 }
 
-/** All calls of a conversation. */
 export const allCalls = (messages: readonly Message[]): ToolCall[] =>
   messages.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : []));
 
@@ -151,7 +150,7 @@ const texts = (parts: readonly Part[], type: "text" | "thinking", separator: str
 export const textOf = (parts: readonly Part[], separator = ""): string => texts(parts, "text", separator);
 export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking", "");
 
-/** What was thought and what was said. Thinking that a server left in the text is thinking, unless the message has its own. */
+/** A message's thinking and text. Thinking that a server left in the text counts as thinking, unless the message has a thinking part. */
 export function thoughtAndText(said: readonly Part[]): { thinking: string; text: string } {
   const thinking = thinkingOf(said);
   const text = textOf(said);
@@ -168,15 +167,15 @@ export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => P
   return [text, text && calls.length > 0 && "\n", joined(calls, "\n")];
 }
 
-/** The same where all calls of a message are written as one. */
+/** The same where all calls of a message are one block. */
 export const textThenBatch = (said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces =>
   joined([...(text ? [text] : []), ...batched(said, batch)], "\n");
 
-/** Text as those templates print it that do not know parts: several of them are a Python literal. */
+/** Text as printed by templates that do not know parts: a list of several becomes a Python literal. */
 export const printedText = (parts: Content): string =>
   parts.length > 1 && parts.every(isText) ? pythonLiteral(parts.map(({ type, text }) => ({ type, text }))) : textOf(parts);
 
-/** For such templates: the texts of a message as one. */
+/** For such templates: joins the texts of each message. */
 export function withJoinedTexts(request: Request): Request {
   const joinTexts = (message: Message): Message => {
     if (message.role === "assistant" || message.role === "tool" || message.content.filter(isText).length < 2) return message;
@@ -188,7 +187,7 @@ export function withJoinedTexts(request: Request): Request {
 
 const isText = (part: Part): part is Text => part.type === "text";
 
-/** Text, and what is no text where it was shown. `around`: what stands around a placeholder. */
+/** Text and media in their order. `around`: wraps a placeholder. */
 export const contentPieces = (content: Content, tokens: Placeholders, around?: (placeholder: Pieces) => Pieces): Pieces =>
   content.map((part) => {
     if (part.type === "text") return part.text;
@@ -202,19 +201,19 @@ export function resultText(output: Json, separator?: string): string {
   return typeof plain === "string" ? plain : pythonJson(plain);
 }
 
-/** The same with what else it shows, as a message's content. */
+/** The same with the result's media, as a message's content. */
 export const resultContent = ({ output, media = [] }: RenderableResult): Content => [{ type: "text", text: resultText(output) }, ...media];
 
-/** The same where a template prints a list of parts as Python does, and so the model was trained. */
+/** The same, but a list of text parts as a Python literal: so the template prints it, and so the model was trained. */
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
-/** A list of text parts is the text that they make; other results stay what they are. */
+/** Joins a list of text parts; other results stay as they are. */
 export const plainOutput = (output: Json, separator = ""): Json =>
   textParts(output)
     ?.map((part) => part.text)
     .join(separator) ?? output;
 
-/** A result that is nothing but text parts. */
+/** The result if it is a list of nothing but text parts. */
 export const textParts = (output: Json): readonly (JsonObject & { text: string })[] | undefined =>
   Array.isArray(output) && output.length > 0 && output.every(isTextPart) ? output : undefined;
 

@@ -8,7 +8,7 @@
  *     upstream = "local"
  *     model = "qwen3"
  *
- * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
+ * A mistake is reported in one line with its place. Secrets are not in the file: `"env:NAME"` names the variable that holds one.
  */
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
@@ -31,7 +31,7 @@ import { type Environment, readToml, type Table } from "./toml.ts";
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
-  /** Upstreams that are models in this process. */
+  /** Upstreams that are models running in this process. */
   readonly locals: Readonly<Record<string, LocalSettings>>;
   readonly models: readonly ModelRule[];
 }
@@ -40,7 +40,7 @@ export interface LocalSettings {
   /** A file, an https URL, `hf:owner/repo[:quant]`, or `embedded`. */
   readonly model: string;
   readonly gpu?: Gpu | undefined;
-  /** How many tokens one conversation may have. */
+  /** The most tokens of one conversation. */
   readonly context?: number | undefined;
   /** How many conversations run at once. */
   readonly parallel?: number | undefined;
@@ -65,7 +65,7 @@ export function readConfig(text: string, file: string, environment: Environment 
   return { server: readServer(root), upstreams, locals, models: rules };
 }
 
-/** The key of an upstream that has a usual variable for it. */
+/** The key of a known provider, from its usual environment variable. */
 export const usualKey = (name: string, environment: Environment = process.env): string | undefined => {
   const variable = Object.hasOwn(KNOWN, name) ? KNOWN[name]?.keyVariable : undefined;
   return variable === undefined ? undefined : environment[variable] || undefined;
@@ -107,7 +107,7 @@ function readServer(root: Table): Settings["server"] {
 
 const HOST_NAME = /^[^\s/:@?#]+$/;
 
-/** As they stand in a Host, without the port. */
+/** As in a `Host` header, without the port. */
 function readNames(server: Table): string[] | undefined {
   const names = server.strings("names");
   const wrong = names?.find((text) => isIP(text) === 0 && !HOST_NAME.test(text));
@@ -115,7 +115,7 @@ function readNames(server: Table): string[] | undefined {
   return server.fail(`must be names, such as "gate.example", without scheme and port; ${JSON.stringify(wrong)} is none`, "names");
 }
 
-/** As browsers send them, which is how they are compared. */
+/** Origins are compared literally, so they must be written as browsers send them. */
 function readOrigins(cors: Table): string[] | undefined {
   const origins = cors.strings("origins");
   const wrong = origins?.find((text) => text !== "*" && text !== "null" && !isOrigin(text));
@@ -126,7 +126,7 @@ function readOrigins(cors: Table): string[] | undefined {
   );
 }
 
-/** A scheme and a name, with the port if it is not the usual one. Browsers have schemes of their own for extensions. */
+/** A scheme and a host, with the port if it is not the default. Browser extensions have schemes of their own. */
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) ? URL.canParse(text) && new URL(text).origin === text : /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text);
 
@@ -154,10 +154,10 @@ function readUpstream(table: Table): UpstreamSettings {
   };
 }
 
-/** `127.0.0.1:8000` is what people write, and no URL. */
+/** People write `127.0.0.1:8000`, which is not a URL. */
 export const urlOf = (text: string): string => (/^[\w.-]+:\d+(\/|$)/.test(text) ? `http://${text}` : text);
 
-/** One, or several that take turns. */
+/** One URL, or several that take turns. */
 function readUrls(table: Table): string[] {
   const urls =
     table.strings("url", true)?.map(urlOf) ??
@@ -168,7 +168,7 @@ function readUrls(table: Table): string[] {
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** What such a header holds is a secret, whatever it looks like. */
+/** The value of such a header is a secret, whatever it looks like. */
 const SECRET_HEADER = /(^|[-_])(authorization|auth|key|token|secret|password|cookie)$/i;
 
 function readHeaders(table: Table): Record<string, string> {
@@ -190,7 +190,7 @@ function readLimits(table: Table): Pick<UpstreamSettings, "limits"> {
   return {};
 }
 
-/** A model in this process. */
+/** A model that runs in this process. */
 function readLocal(table: Table): LocalSettings {
   if (table.has("url")) table.fail("has no place beside model: a model runs here, or elsewhere", "url");
   table.only("model", "gpu", "context", "parallel", ...LIMITS);
@@ -203,7 +203,7 @@ function readLocal(table: Table): LocalSettings {
   };
 }
 
-/** Paths begin where the file is, or at home. */
+/** Paths are relative to the configuration file, or begin with `~`. */
 function readModelFile(table: Table): string {
   const text = table.string("model") ?? "";
   if (text === "embedded" || /^(hf:|https:\/\/)/.test(text)) return text;
@@ -218,7 +218,7 @@ const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
 const RESCUE = ["auto", true, false] as const;
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
-/** What each is called in a request, and what no server takes: less, or more. */
+/** The name of each setting in a `Request`, and the least and the most that any server accepts. */
 const SAMPLING: Readonly<Record<string, readonly [name: keyof Sampling, least?: number, most?: number]>> = {
   temperature: ["temperature", 0],
   top_p: ["topP", 0, 1],
@@ -262,7 +262,7 @@ function thinkingOf(value: unknown): ThinkingSettings | undefined {
   return effort ? { effort } : typeof value === "boolean" ? { enabled: value } : undefined;
 }
 
-/** An id, alone or with one of its variants. */
+/** A dialect's id, alone or followed by one of its variants. */
 function readDialect(table: Table): string | undefined {
   const [id, ...variant] = table.string("dialect")?.split("/") ?? [];
   const known = listDialects().find((dialect) => dialect.id === id);

@@ -1,4 +1,4 @@
-/** Connecting to upstreams as they are configured: which wire the server at a URL shows that it speaks, and the engine that asks it. */
+/** Connects to configured upstreams: probes which wire the server at a URL speaks, and creates its engine. */
 import { request } from "undici/index.js";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
@@ -14,14 +14,14 @@ import { createRemote } from "../engines/remote.ts";
 import { parsed } from "../wires/read.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
 
-/** What an upstream speaks: a wire; or it only completes text, and we speak the model's dialect. */
+/** What an upstream speaks: a wire; or it only completes text, and Dragoman speaks the model's dialect. */
 export type Speech = WireId | "completions";
 
 export interface UpstreamSettings {
   readonly urls: readonly string[];
   /** Absent: found by probing. */
   readonly wire?: Speech | undefined;
-  /** For `completions`; absent: found by asking. */
+  /** For `completions`; absent: found by probing. */
   readonly server?: ServerId | undefined;
   readonly limits?: Limits | undefined;
   readonly key?: string | undefined;
@@ -30,7 +30,6 @@ export interface UpstreamSettings {
   readonly profile?: WireProfile | undefined;
 }
 
-/** `settings`, and what the upstream speaks: an engine. */
 export function createUpstream(wire: Speech, settings: UpstreamSettings): Engine {
   const { limits } = settings;
   const engine = wire === "completions" ? completionsAt(settings) : remoteAt(wire, settings);
@@ -48,17 +47,17 @@ const completionsAt = ({ urls, server, key, headers, timeouts }: UpstreamSetting
 
 export interface Found {
   wire: WireId;
-  /** In words, for whoever started the gateway. */
+  /** How the wire was found, in words for the person who started the gateway. */
   how: string;
-  /** `false`: a guess by the looks of its URL. */
+  /** `false`: guessed from the URL. */
   certain: boolean;
-  /** It is one of ours, which speaks them all. */
+  /** The server is itself a Dragoman gateway, which speaks all wires. */
   isGateway?: true;
 }
 
 const PROBE_MS = 3_000;
 
-/** In this order: Ollama also answers as OpenAI does, and others as Ollama. */
+/** The order matters: Ollama also answers like OpenAI, and other servers like Ollama. */
 const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<string, unknown>) => boolean }[] = [
   { wire: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
   {
@@ -70,7 +69,7 @@ const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<stri
   { wire: "gemini", path: "/v1beta/models", answers: ({ models }) => Array.isArray(models) },
 ];
 
-/** `undefined`: nobody listens there. A server that shows nothing is taken for what its URL looks like. */
+/** `undefined`: no server listens there. If a server answers no probe, its wire is guessed from the URL. */
 export async function probeWire(url: string, key?: string): Promise<Found | undefined> {
   const known = knownByUrl(url);
   if (known) return { wire: known.wire, how: "by its name", certain: true };
@@ -79,7 +78,7 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
     ...PROBES.map(({ wire, path }) => look(urlOf(baseOf(wire, url), path), key ? credentialsOf(wire, key) : {})),
   ]);
   if (root?.body === GREETING) return { ...guessed(url, ""), how: "it is a gateway of Dragoman", certain: true, isGateway: true };
-  // Behind `/v1` stands whoever speaks as OpenAI does, unless it is Ollama itself.
+  // A URL that ends in `/v1` means an OpenAI-like server, unless it is Ollama itself.
   const skipsOllama = /\/v1\/?$/.test(new URL(url).pathname) && root?.body !== OLLAMA;
   const probe = PROBES.find(({ wire, answers: fits }, i) => {
     const body = answers[i]?.body;
@@ -90,7 +89,7 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
   return guessed(url, whyNoList(answers, key));
 }
 
-/** By the looks of its URL. */
+/** Guesses the wire from the URL. */
 export function guessed(url: string, why: string): Found {
   const path = new URL(url).pathname;
   const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
@@ -127,11 +126,11 @@ async function look(url: URL, headers: Headers): Promise<Looked | undefined> {
   }
 }
 
-/** What every gateway says at its root, so that none is put in front of itself; and what Ollama says. */
+/** What every gateway answers at its root, so that none becomes its own upstream; and what Ollama answers. */
 export const GREETING = "dragoman is running\n";
 const OLLAMA = "Ollama is running";
 
-/** The servers that run on this machine where they usually do. */
+/** Finds servers that run on this machine at their usual ports. */
 export async function discover(urls: readonly string[] = LOCAL): Promise<{ url: string; wire: WireId }[]> {
   const found = await Promise.all(
     urls.map(async (url) => {

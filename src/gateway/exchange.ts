@@ -1,4 +1,4 @@
-/** What is known of one exchange: enough for a line in a log and for numbers, never a key and never what was said. */
+/** The facts of one exchange, for the log and for metrics; never a key, and never the text of the conversation. */
 import type { ErrorInfo, Event, Usage, Warning, WireId } from "../core/nouns.ts";
 import type { Modes } from "./modes.ts";
 
@@ -7,42 +7,42 @@ export interface Exchange {
   readonly wire: WireId;
   /** `generate`, `count`, `models`, `pass`… */
   readonly kind: string;
-  /** What the client asked for. */
+  /** The name that the client asked for. */
   model?: string;
   upstream?: string;
-  /** As the upstream calls it. */
+  /** The upstream's own name for the model. */
   upstreamModel?: string;
-  /** The name or pattern of the configuration: a label that no client can make up. */
+  /** The rule's name or pattern in the configuration: a label that no client can make up. */
   rule?: string;
-  /** What the configuration says of the model's tools, where it says something; and the dialect in which the answer was read by us. */
+  /** The configured modes of the model's tools, if any; `dialect`: the one in which Dragoman read the answer. */
   tools?: Modes["tools"];
   rescue?: Modes["rescue"];
   dialect?: string;
   streamed: boolean;
   status: number;
   outcome: "ok" | "error" | "aborted";
-  /** Who broke it off: the client by leaving, or the gateway by closing. */
+  /** Who ended the exchange early: the client by leaving, or the gateway by closing. */
   brokenOff?: "client" | "gateway";
   error?: ErrorInfo;
-  /** The gateway itself turned the request away: the words of the error are its own. */
+  /** The gateway itself refused the request: the error's message is its own. */
   refused?: true;
-  /** What may help, for whoever reads the log. */
+  /** Advice for the reader of the log. */
   hint?: string;
-  /** A fault of ours: what was thrown. */
+  /** The thrown value behind an internal error of the gateway. */
   fault?: unknown;
-  /** In milliseconds, since the request came; `firstMs`: until the first event with content. */
+  /** Milliseconds since the request arrived; `firstMs`: until the first event with content. */
   ms: number;
   firstMs?: number;
   usage?: Usage;
   calls: Calls;
-  /** Complete calls whose arguments are outside their tool's schema: which tool, and what is wrong. */
+  /** Complete calls whose arguments violate their tool's schema: the tool, and what is wrong. */
   outside: { name: string; why: string }[];
-  /** Pieces of arguments, over all calls. */
+  /** The number of argument pieces over all calls. */
   fragments: number;
   warnings: Warning[];
 }
 
-/** How many ended in which way; those that were rescued are complete, too. */
+/** How many calls ended in which way; rescued calls count as complete, too. */
 export interface Calls {
   complete: number;
   truncated: number;
@@ -50,10 +50,10 @@ export interface Calls {
   rescued: number;
 }
 
-/** What is counted in: nothing takes no time. */
+/** The resolution of the times; `spent` never reports zero. */
 const LEAST_MS = 0.1;
 
-/** Keeps the account of an exchange while it happens. */
+/** Fills in the facts of an exchange while it runs. */
 export class Account {
   readonly #began = performance.now();
   readonly exchange: Exchange;
@@ -96,7 +96,7 @@ export class Account {
     this.exchange.ms = this.#elapsed();
   }
 
-  /** Until now, and until the first event with content. */
+  /** The time until now, and until the first event with content. */
   spent(): { ms: number; firstMs?: number | undefined } {
     const ms = Math.max(LEAST_MS, this.#elapsed());
     return { ms, firstMs: this.exchange.firstMs || undefined };

@@ -1,4 +1,4 @@
-/** A model at work: its events become the client's stream, or its whole answer. */
+/** Requests that make a model generate: the engine's events become the client's stream, or one whole answer. */
 import { createFold } from "../core/fold.ts";
 import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
@@ -42,18 +42,18 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   answering.begin();
 }
 
-/** No message; or no prompt, whatever the system is told. */
+/** No message at all; or, at `/api/generate`, no prompt beside the system text. */
 const asksNothing = ({ messages, extra }: Request): boolean =>
   messages.length === 0 || (ownState("ollama", extra, "/api/generate") === true && messages.every(({ role }) => role === "system"));
 
-/** Ollama's clients have a model loaded, or unloaded, by asking nothing. Here it is loaded, or not ours to load. */
+/** Ollama's clients load or unload a model with an empty request. For other upstreams it is only confirmed: the gateway has nothing to load. */
 function load(passage: Passage, asked: Request): void {
   const native = ownState("ollama", asked.extra, "keep_alive") === 0 ? "unload" : "load";
   const response = { model: asked.model, content: [], finish: { reason: "stop" as const, native } };
   passage.sendJson(getWire("ollama").encodeResponse(response, asked, passage.encoderOptions));
 }
 
-/** What was asked, in the client's words and in the upstream's. */
+/** The request as the client sent it (`asked`) and as the upstream gets it (`request`). */
 interface Question {
   readonly asked: Request;
   readonly request: Request;
@@ -65,12 +65,12 @@ const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
   gateway: failed(CLOSING),
 };
 
-/** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
+/** An answer in progress. The engine pushes its events as they arrive, so no consumer has to be woken for each event. */
 abstract class Answering implements Speaker {
   readonly passage: Passage;
   readonly question: Question;
   readonly sink: Sink;
-  /** Headers of the upstream that travel back. */
+  /** Headers of the upstream's answer that are forwarded to the client. */
   back: Headers = {};
   #telling: Telling | undefined;
   #over = false;
@@ -81,10 +81,10 @@ abstract class Answering implements Speaker {
     this.sink = new Sink(passage.reply.raw, this, passage.state, passage.tap);
   }
 
-  /** The upstream took the request, or refused it. */
+  /** The upstream accepted the request, or refused it. */
   abstract answered(ok: boolean): void;
   abstract say(event: Event): void;
-  /** All is said. */
+  /** Called after the last event. */
   abstract end(): void;
   abstract headers(): Headers;
   abstract heartbeat(): string;
@@ -122,7 +122,7 @@ abstract class Answering implements Speaker {
     }
   }
 
-  /** The client is gone, or the gateway closes. */
+  /** Called when the client has left or the gateway closes. */
   stop(): void {
     if (this.#over) return;
     this.#telling?.stop();
@@ -138,7 +138,7 @@ abstract class Answering implements Speaker {
 
   #answered({ ok, headers, warnings }: Answer): void {
     const known = this.passage.exchange.warnings;
-    for (const warning of warnings) if (!known.some(({ message }) => message === warning.message)) known.push(warning); // it may be asked again
+    for (const warning of warnings) if (!known.some(({ message }) => message === warning.message)) known.push(warning); // retries repeat them
     this.back = headers;
     this.answered(ok);
   }
@@ -172,7 +172,7 @@ abstract class Answering implements Speaker {
     this.end();
   }
 
-  /** Names the calls that are not what their tool's schema asks for. */
+  /** Notes a call whose arguments violate its tool's schema. */
   #check({ name, arguments: args, truncated }: ToolEnd): void {
     const { request, target } = this.question;
     const tool = truncated || target.rule?.validate === "off" ? undefined : request.tools?.find((known) => known.name === name);
@@ -181,7 +181,7 @@ abstract class Answering implements Speaker {
     checks.push(outsideSchema(tool, args).then((why) => void (why !== undefined && exchange.outside.push({ name, why }))));
   }
 
-  /** A fault of ours: nobody shall take what was sent for the whole. */
+  /** A fault in the gateway itself: the client must not take what was sent so far for a complete answer. */
   #fail(error: unknown): void {
     const { passage, sink } = this;
     this.#over = true;
@@ -194,7 +194,7 @@ abstract class Answering implements Speaker {
     }
   }
 
-  /** Behind status and headers, where nothing else says that it went wrong. */
+  /** Cuts the connection: after status and headers have been sent, nothing else can signal the failure. */
   breakOff(text: string): void {
     this.passage.broken = true;
     this.sink.breakOff(text);
@@ -204,8 +204,8 @@ abstract class Answering implements Speaker {
 type Start = Extract<Event, { type: "start" }>;
 
 /**
- * Clients hear the name that they asked for. The id of an answer is one only in its own wire, and many servers give all answers the same:
- * Claude Code takes two answers of one id for one.
+ * Clients see the model name that they asked for. The upstream's answer id is kept only within the same wire: many servers give every
+ * answer the same id, and Claude Code takes two answers with one id for a single answer.
  */
 function renamed(start: Start, { asked, target: { model, engine } }: Question, wire: WireId): Start {
   const own = engine.wire === wire;
@@ -225,7 +225,7 @@ const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, str
 
 class Streamed extends Answering {
   readonly #encoder: StreamEncoder;
-  /** It went wrong before anything left: the client gets a status. */
+  /** The failure came before anything was sent, so the client gets an error status. */
   #refused: ErrorInfo | undefined;
 
   constructor(passage: Passage, question: Question) {
@@ -264,7 +264,7 @@ class Streamed extends Answering {
     passage.streams();
     const headers = passage.allHeaders(back);
     headers["content-type"] = TYPES[this.question.asked.stream || "sse"];
-    // Nobody on the way may hold the answer back, or compress it.
+    // Proxies must neither buffer nor compress the stream.
     headers["cache-control"] = "no-cache, no-transform";
     headers["x-accel-buffering"] = "no";
     return headers;
@@ -314,7 +314,7 @@ class Whole extends Answering {
     return headers;
   }
 
-  /** JSON may begin with blanks: that is the sign of life where nothing streams. */
+  /** JSON may begin with white space, so a newline serves as the heartbeat of an answer that does not stream. */
   heartbeat(): string {
     return "\n";
   }

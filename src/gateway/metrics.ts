@@ -1,4 +1,4 @@
-/** Numbers for Prometheus. Labels are names of ours or of the configuration, never what a client sent: nobody can make them grow. */
+/** Metrics for Prometheus. Labels come from the code or the configuration, never from a client, so that no client can multiply them. */
 import { Counter, Gauge, Histogram, type HistogramConfiguration, Registry } from "prom-client";
 import type { Exchange } from "./exchange.ts";
 
@@ -15,7 +15,7 @@ const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 60
 const PLACE = ["wire", "upstream", "rule"] as const;
 type Place = Readonly<Record<(typeof PLACE)[number], string>>;
 
-/** What every exchange adds to is added up here: prom-client, which looks up the labels each time, hears of it when somebody asks. */
+/** Sums over exchanges. prom-client looks up the labels on each increment, so it gets the sums only when metrics are read. */
 interface Tally {
   readonly place: Place;
   readonly ended: Lazy<Lazy<{ count: number }>>;
@@ -122,7 +122,7 @@ class Prometheus implements Metrics {
   }
 }
 
-/** How long things took: how many of them no longer than each of the limits. */
+/** Durations, counted in cumulative buckets. */
 class Times {
   readonly counts = SECONDS.map(() => 0);
   count = 0;
@@ -137,7 +137,7 @@ class Times {
 
 type Label = keyof Place;
 
-/** A histogram whose numbers are somebody else's. */
+/** A histogram whose numbers are kept elsewhere. */
 class Told extends Histogram<Label> {
   readonly #options: HistogramConfiguration<Label>;
   readonly #told: () => { place: Place; times: Times }[];
@@ -148,7 +148,7 @@ class Told extends Histogram<Label> {
     this.#told = told;
   }
 
-  /** What the registry prints. */
+  /** Called by the registry when it prints. */
   async getForPromString() {
     const { name, help } = this.#options;
     const values = this.#told().flatMap(({ place, times: { counts, count, sum } }) => {
@@ -165,7 +165,7 @@ class Told extends Histogram<Label> {
   }
 }
 
-/** Things by a word, made when they are first asked for. Several words are several of these: a key put together would be hashed each time. */
+/** A map whose values are made on first use. Several keys are nested maps, because a joined key would be hashed anew each time. */
 class Lazy<T> {
   readonly #made = new Map<string, T>();
   readonly #make: (word: string) => T;

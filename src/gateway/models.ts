@@ -1,4 +1,4 @@
-/** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
+/** Which upstream serves a model, and under which name: by rules with globs, by the upstreams' lists, or because there is only one upstream. */
 import type { Engine } from "../engines/engine.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { Refusal } from "./refusal.ts";
@@ -8,9 +8,9 @@ import { Upstream } from "./upstream.ts";
 export interface Target {
   readonly upstream: string;
   readonly engine: Engine;
-  /** As the upstream calls it. */
+  /** The upstream's own name for the model. */
   readonly model: string;
-  /** The name or pattern of the configuration that led here. */
+  /** The rule of the configuration that chose this target. */
   readonly rule?: ModelRule | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Models {
     if (circle) throw new Error(`the alias "${circle[0]}" leads in a circle: ${circle.join(" → ")}`);
   }
 
-  /** Without a promise, unless somebody must be asked first. */
+  /** Returns a promise only if an upstream's model list is needed first. */
   resolve(asked: string): Target | Promise<Target> {
     const rule = ruleFor(asked, this.#rules);
     if (rule?.alias !== undefined) return afterwards(this.resolve(rule.alias), (target) => ({ ...target, rule: target.rule ?? rule }));
@@ -63,19 +63,19 @@ export class Models {
     return Promise.all([...this.#upstreams.values()].map(async (upstream) => [upstream, await ask(upstream)] as const));
   }
 
-  /** What to ask for instead, where an upstream does not list what it was asked for. */
+  /** A hint that names the upstream's models, if its list lacks the one asked for. */
   instead({ upstream, model }: Target): string | undefined {
     const names = (this.#upstreams.get(upstream)?.last ?? []).map(({ id }) => id);
     if (names.length === 0 || names.includes(model)) return undefined;
     return `${upstream} has: ${shortList(names)}; --model, or an alias, chooses one`;
   }
 
-  /** How many tokens a target takes, if that is known by now. */
+  /** The target's context length in tokens, if known by now. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
     return rule?.context ?? this.#upstreams.get(upstream)?.contextOf(model);
   }
 
-  /** What clients can ask for: the names of the rules, then what the upstreams list; what another one lists, too, with the upstream's name. */
+  /** The models that clients can ask for: names of rules, then the upstreams' lists. A name listed before gets its upstream's name as prefix. */
   async list(): Promise<ModelInfo[]> {
     const lists = await this.#all((upstream) => upstream.described());
     const ruled = this.#rules.filter(({ name }) => !name.includes("*")).map(({ name }) => name);
@@ -90,13 +90,13 @@ export class Models {
     return Promise.all([...found.values()].map((model) => this.#withModes(model)));
   }
 
-  /** What a rule makes of its tools. */
+  /** Marks a model without tools if its rule turns them off. */
   async #withModes(model: ModelInfo): Promise<ModelInfo> {
     const target = await this.#targetOf(model.id);
     return target?.rule?.tools === "off" ? { ...model, tools: false } : model;
   }
 
-  /** What is known of a name that a request may have, be it listed or one that a pattern or the only model answers for. */
+  /** What is known of a model name: a listed one, or one that is served through a pattern or by an upstream's only model. */
   async find(id: string): Promise<ModelInfo | undefined> {
     const listed = (await this.list()).find((model) => model.id === id || model.id === `${id}:latest`);
     if (listed) return listed;
@@ -107,7 +107,7 @@ export class Models {
     return isThere ? this.#withModes(this.#described(id, target)) : undefined;
   }
 
-  /** `undefined`: nobody answers for it. */
+  /** `undefined`: no upstream serves the model. */
   async #targetOf(id: string): Promise<Target | undefined> {
     try {
       return await this.resolve(id);
@@ -135,11 +135,11 @@ const targetOf = (upstream: Upstream, model: string, rule: ModelRule | undefined
   rule,
 });
 
-/** Where an upstream has one model, clients that ask for another by habit mean that one. */
+/** If an upstream has only one model, clients that ask for another one by habit get that. */
 const onlyModel = (upstream: Upstream, asked: string): string | Promise<string> =>
   afterwards(upstream.list(), (models = []) => (models.length === 1 && models[0] ? models[0].id : asked));
 
-/** What comes of a value, at once if it is here. */
+/** Applies `make`, synchronously unless the value is a promise. */
 const afterwards = <T, U>(value: T | Promise<T>, make: (value: T) => U): U | Promise<U> =>
   value instanceof Promise ? value.then(make) : make(value);
 

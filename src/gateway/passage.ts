@@ -1,4 +1,4 @@
-/** One request on its way through the gateway: what was asked, what is known of it by now, and every way to answer that is not a stream. */
+/** One request on its way through the gateway: what the client sent, what is known so far, and every way to answer other than streaming. */
 import { randomBytes } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
@@ -19,17 +19,17 @@ import { openTaps, type Tap } from "./tap.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Headers that travel to the upstream; the wires carry their own. */
+/** Client headers that are forwarded to the upstream; the wires forward their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
-/** An answer that nobody named is called after its exchange: a name in a client's log leads to the line in ours. */
+/** An answer without an id is named after its exchange, so that an id in the client's log leads to the line in the gateway's log. */
 const ID_PREFIXES: Readonly<Record<Exclude<WireId, "openai-responses" | "ollama">, string>> = {
   "openai-chat": "chatcmpl-",
   anthropic: "msg_",
   gemini: "",
 };
 
-/** Who is still there is told to ask again. */
+/** Sent to clients that still wait when the gateway closes; `overloaded` tells them to retry. */
 export const CLOSING: ErrorInfo = { code: "overloaded", message: "the gateway is closing" };
 
 export class Passage implements Seated {
@@ -40,18 +40,17 @@ export class Passage implements Seated {
   readonly reply: FastifyReply;
   readonly account: Account;
   readonly tap: Tap | undefined;
-  /** Of every answer. */
+  /** Sent with every answer. */
   readonly headers: Record<string, string>;
-  /** The answer is a stream. */
   streaming = false;
-  /** We broke it off: when it closes, it is not the client who left. */
+  /** The gateway cut the connection: its closing does not mean that the client left. */
   broken = false;
-  /** Calls that are being looked at; the answer does not wait for it. */
+  /** Schema checks of tool calls that still run; the answer does not wait for them. */
   readonly checks: Promise<void>[] = [];
   #controller: AbortController | undefined;
   #stopped: { stop(): void } | undefined;
   #owned: string | undefined;
-  /** How many warnings have left. */
+  /** How many warnings have been sent in headers. */
   #warned = 0;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
@@ -73,32 +72,32 @@ export class Passage implements Seated {
     return this.account.exchange;
   }
 
-  /** There is nobody to tell any more. */
+  /** The client has left: nobody is there to be answered. */
   get gone(): boolean {
     return this.exchange.brokenOff === "client";
   }
 
   abort(by: "client" | "gateway"): void {
-    if (this.reply.raw.writableFinished) return; // all was said already
+    if (this.reply.raw.writableFinished) return; // the whole answer has been sent
     this.exchange.brokenOff ??= by;
     this.#controller?.abort();
     this.#stopped?.stop();
   }
 
-  /** Stopped when it is aborted. */
+  /** `stopped` is stopped when the request is aborted, at once if it already was. */
   onAbort(stopped: { stop(): void }): void {
     this.#stopped = stopped;
     if (this.exchange.brokenOff) stopped.stop();
   }
 
-  /** The same for those who need a signal; made when it is asked for. */
+  /** The same as a signal, created on first use. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.exchange.brokenOff) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  // ---- What is asked
+  // ---- The request
 
   /** Throws `BadRequest`. */
   decode({ wire, path, model }: Route & { path: string; model?: string }, body: string): Request {
@@ -118,7 +117,7 @@ export class Passage implements Seated {
 
   // ---- The upstream
 
-  /** Who answers for a model; the exchange knows it from then on. */
+  /** Finds the upstream that serves the model and notes it in the exchange. */
   aim(model: string): Target | Promise<Target> {
     this.exchange.model = model;
     const target = this.state.models.resolve(model);
@@ -136,7 +135,7 @@ export class Passage implements Seated {
     return target;
   }
 
-  /** The client's headers that the upstream gets. */
+  /** The client's headers that are forwarded to the upstream. */
   get travelling(): Headers | undefined {
     const { headers } = this.visit;
     let found: Record<string, string> | undefined;
@@ -149,7 +148,7 @@ export class Passage implements Seated {
     return found;
   }
 
-  /** What goes with each call of an engine, beside a signal. */
+  /** The options of every engine call, except the signal. */
   get callOptions(): Omit<CallOptions, "signal"> {
     return { headers: this.travelling, tap: this.tap?.upstream };
   }
@@ -161,21 +160,21 @@ export class Passage implements Seated {
     const warn: EncoderOptions["warn"] = (warning) => void exchange.warnings.push(warning);
     if (wire === "ollama") return { warn, spent: () => this.account.spent() };
     if (wire !== "openai-responses") return { warn, mintId: () => ID_PREFIXES[wire] + id };
-    // Who knows one item's name could guess others, which can be asked for by their names.
+    // Random: items are requested by their ids, so knowing one id must not help to guess others.
     const mintId = (): string => id + randomBytes(8).toString("hex");
     return { warn, mintId, keep: (name, item) => this.state.kept.keep(this.#owner, name, item) };
   }
 
   // ---- Answers
 
-  /** Those of every answer, and the upstream's that travel back. */
+  /** The headers of every answer plus those of the upstream that are forwarded. */
   allHeaders(back: Headers): Record<string, string> {
     const { headers } = this;
     for (const name in back) headers[name] = back[name]!;
     return Object.assign(headers, this.warningHeader());
   }
 
-  /** Status and headers, on top of those of every answer. */
+  /** Sets the status, and headers in addition to those of every answer. */
   head(status: number, headers: Headers): FastifyReply {
     const all = { ...this.headers, ...headers };
     this.tap?.replied?.({ status, headers: all });
@@ -188,14 +187,14 @@ export class Passage implements Seated {
     reply.send(body);
   }
 
-  /** The answer is a stream from now on, until it is closed. */
+  /** From now on the answer is a stream, until the connection closes. */
   streams(): void {
     this.reply.hijack();
     this.streaming = true;
     this.state.options.metrics?.streams(1);
   }
 
-  /** There is nobody to tell. */
+  /** Closes the connection without an answer: the client has left. */
   drop(): void {
     this.reply.hijack();
     this.reply.raw.destroy();
@@ -205,7 +204,7 @@ export class Passage implements Seated {
     this.send(200, { ...headers, "content-type": JSON_TYPE }, printBody(body));
   }
 
-  /** In the caller's own format. */
+  /** Sends the error in the client's own format. */
   sendError(error: ErrorInfo, { request, status, headers = {} }: { request?: Request; status?: number; headers?: Headers } = {}): void {
     if (this.gone) {
       this.drop();
@@ -217,7 +216,7 @@ export class Passage implements Seated {
     this.send(status ?? encoded.status, all, typeof body === "string" ? body : printBody(body));
   }
 
-  /** What was thrown on the way. */
+  /** Answers with the error for what was thrown. */
   refuse(thrown: unknown): void {
     const info = this.exchange.brokenOff === "gateway" ? CLOSING : infoOf(thrown);
     this.account.fail(info, thrown);
@@ -225,7 +224,7 @@ export class Passage implements Seated {
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }
 
-  /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
+  /** The warnings that no header has carried yet; shortened, and without line breaks, because a header holds little. */
   warningHeader(): Headers | undefined {
     const { length } = this.exchange.warnings;
     if (this.#warned === length) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What a path asks for. Model names hold slashes and colons, and users put one prefix too many or too few into a base URL: so a path is read
- * from its end, and what stands in front must be nothing but known prefixes.
+ * Which endpoint a path means. Model names contain slashes and colons, and users put one prefix too many or too few into a base URL: so a
+ * path is read from its end, and everything before the endpoint must be known prefixes.
  *
  *     POST /v1beta/models/google/gemma:free:streamGenerateContent?alt=sse
  *     POST /v1/v1/messages                                                  a base URL with /v1, and an SDK that adds its own
@@ -11,14 +11,14 @@ import type { Headers } from "../wires/wire.ts";
 import { remembering } from "./memory.ts";
 import type { PageFile } from "./page.ts";
 
-export type Route = { readonly wire: WireId } /** `model`: the one in an Azure path. */ & (
+export type Route = { readonly wire: WireId } /** `model`: from an Azure path. */ & (
   | { readonly kind: "generate"; readonly path: string; readonly model?: string }
   | { readonly kind: "count"; readonly path: string }
-  /** Bytes for an upstream of the same wire; `behind`: what stands behind the model, where the upstream's path has it. */
+  /** Bytes for an upstream of the same wire; `behind`: what follows the model's name, if the upstream's path contains it. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
   | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
   | { readonly kind: "page"; readonly file: PageFile }
-  /** Absent: the list of all. */
+  /** `name` absent: the list of all exchanges. */
   | { readonly kind: "exchanges"; readonly name?: string | undefined }
   | { readonly kind: "model"; readonly id: string }
   | { readonly kind: "wrong-method"; readonly allow: string }
@@ -33,7 +33,7 @@ export interface Visit {
   headers: Headers;
 }
 
-/** The parts of a request's URL. Whoever asks for nonsense gets it back as a path that nobody knows. Keys are not remembered. */
+/** The parts of a request's URL. Nonsense is kept as it is, a path without a route. URLs with a key are not remembered. */
 export const readUrl = remembering(
   (url): Pick<Visit, "path" | "query"> => {
     const at = url.indexOf("?");
@@ -46,7 +46,7 @@ export const readUrl = remembering(
 
 const NO_QUERY: Visit["query"] = {};
 
-/** As `URLSearchParams` reads it, which takes longer. The last of a name counts. */
+/** Reads what `URLSearchParams` would, but faster. Of several values for one name the last wins. */
 function readQuery(text: string): Visit["query"] {
   const query: Record<string, string> = {};
   for (const pair of text.split("&")) {
@@ -58,12 +58,12 @@ function readQuery(text: string): Visit["query"] {
   return query;
 }
 
-/** What may stand in front of an endpoint, and says nothing. */
+/** Path segments that may precede an endpoint and carry no meaning. */
 const PREFIX =
   /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama|codex|backend-api|upload|deployments\/[^/]+|(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google)(?=\/)/;
-/** Vertex' clients write `meta/llama` so, and all that has a slash. */
+/** Vertex clients write any model name with a slash, such as `meta/llama`, in this form. */
 const PUBLISHER = /\/publishers\/(?!google\/)([^/]+)\/models\//;
-/** Azure's clients name the model there: `/openai/deployments/gpt-4o/chat/completions`. */
+/** Azure clients name the model in the path: `/openai/deployments/gpt-4o/chat/completions`. */
 const DEPLOYMENT = /^\/deployments\/(.+)$/;
 
 interface Endpoint {
@@ -74,7 +74,7 @@ interface Endpoint {
 const post = (route: Route): Endpoint => ({ method: "POST", route });
 const get = (route: Route): Endpoint => ({ method: "GET", route });
 
-/** By what is left of the path without prefixes. */
+/** Keyed by the path without its prefixes. */
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "/chat/completions": post({ kind: "generate", wire: "openai-chat", path: "/v1/chat/completions" }),
   "/completions": post({ kind: "pass", wire: "openai-chat", path: "/v1/completions" }),
@@ -86,7 +86,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "/messages/count_tokens": post({ kind: "count", wire: "anthropic", path: "/v1/messages/count_tokens" }),
 };
 
-/** Behind `/api`, where Ollama has them. */
+/** Keyed by the path after `/api`. */
 const OLLAMA: Readonly<Record<string, Endpoint>> = {
   "/chat": post({ kind: "generate", wire: "ollama", path: "/api/chat" }),
   "/generate": post({ kind: "generate", wire: "ollama", path: "/api/generate" }),
@@ -102,7 +102,7 @@ const OWN: Readonly<Record<string, Endpoint>> = {
   "/": get({ kind: "root", wire: "openai-chat" }),
   "/api/hello": get({ kind: "root", wire: "anthropic" }), // what Claude Code tries first
   "/healthz": get({ kind: "health", wire: "openai-chat" }),
-  "/health": get({ kind: "health", wire: "openai-chat" }), // where llama-server's, vLLM's and LiteLLM's clients look
+  "/health": get({ kind: "health", wire: "openai-chat" }), // where clients of llama-server, vLLM and LiteLLM look
   "/readyz": get({ kind: "ready", wire: "openai-chat" }),
   "/metrics": get({ kind: "metrics", wire: "openai-chat" }),
   "/web/main.js": get({ kind: "page", wire: "openai-chat", file: "main.js" }),
@@ -110,12 +110,12 @@ const OWN: Readonly<Record<string, Endpoint>> = {
 };
 
 const PAGE = get({ kind: "page", wire: "openai-chat", file: "index.html" });
-/** The page's own questions. */
+/** Requested by the web page. */
 const EXCHANGES = /^\/web\/exchanges(?:\/([^/]+))?$/;
 
 export const routeOf = (visit: Visit): Route => (visit.method === "POST" && generated(visit.path)) || readRoute(visit);
 
-/** A model at work: that is known by the path alone. */
+/** Whether a POST generates depends on the path alone, so the result is remembered by path. */
 const generated = remembering((path): Route | undefined => {
   const route = readRoute({ method: "POST", path, query: NO_QUERY, headers: {} });
   return route.kind === "generate" ? route : undefined;
@@ -142,22 +142,22 @@ function readRoute(visit: Visit): Route {
 const deployed = (route: Route, model: string | undefined): Route =>
   (route.kind === "generate" || route.kind === "pass") && model !== undefined ? { ...route, model: decoded(model) } : route;
 
-/** `HEAD` is a `GET` without the answer, and a probe where there is none. */
+/** `HEAD` is allowed everywhere: clients also probe POST endpoints with it. */
 const allowed = ({ method, route }: Endpoint, given: string): Route =>
   given === method || given === "HEAD" ? route : { kind: "wrong-method", wire: route.wire, allow: method };
 
 const isUpgrade = ({ method, headers }: Visit, rest: string): boolean =>
   method === "GET" && rest === "/responses" && /\bwebsocket\b/i.test(headers.upgrade ?? "");
 
-/** `/models`, `/models/{name}`, `/models/{name}:{method}`: the method stands behind the last colon. */
+/** `/models`, `/models/{name}`, `/models/{name}:{method}`: the method follows the last colon. */
 function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefined {
   const { method } = visit;
   const isGemini = /^\/v1(beta|alpha)|\/publishers\/google$/.test(prefix) || rest.startsWith("/tunedModels/");
   const wire = isGemini ? "gemini" : callerOf(visit);
-  const isOfKey = rest === "/models/user" && visit.path.includes("/api/v1/"); // where OpenRouter lists those of a key, and Zed looks
+  const isOfKey = rest === "/models/user" && visit.path.includes("/api/v1/"); // where OpenRouter lists a key's models, and where Zed looks
   if (rest === "/models" || isOfKey) return allowed(get({ kind: "models", wire }), method);
   const [, collection = "", given = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
-  const name = given.replace(/%3A(?=\w+$)/i, ":"); // some escape all of a segment
+  const name = given.replace(/%3A(?=\w+$)/i, ":"); // some clients escape the colon, too
   if (name === "") return undefined;
   const [, model, action] = /^(.+):(\w+)$/.exec(name) ?? [];
   if (model !== undefined && (method === "POST" || isGemini)) {
@@ -173,7 +173,7 @@ function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefin
   return allowed(get({ kind: "model", wire, id: decoded(name) }), method);
 }
 
-/** A stray % is part of the name. */
+/** A name with a stray `%` is taken literally. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -182,19 +182,19 @@ function decoded(text: string): string {
   }
 }
 
-/** Who asks, where the path does not say it: the headers of the SDKs do. */
+/** The client's wire where the path does not tell: SDKs are recognized by their headers. */
 function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
   if (headers["x-goog-api-key"] !== undefined || headers["x-goog-api-client"] !== undefined || query.key !== undefined) return "gemini";
-  if (/^\/v1beta(?!.*\/openai\/)|\/publishers\/google\//.test(path)) return "gemini"; // also Vertex', but not Google's OpenAI endpoint
+  if (/^\/v1beta(?!.*\/openai\/)|\/publishers\/google\//.test(path)) return "gemini"; // also Vertex, but not Google's OpenAI endpoint
   if (headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined || /\/messages\b/.test(path)) return "anthropic";
-  return /^\/api\/(?!v1\/)/.test(path) ? "ollama" : "openai-chat"; // OpenRouter's clients have /api/v1
+  return /^\/api\/(?!v1\/)/.test(path) ? "ollama" : "openai-chat"; // OpenRouter's clients use /api/v1
 }
 
 const WRONG_BASE =
   "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 behind it for OpenAI clients";
 const NOT_HERE = `chats, token counts, models and embeddings are here, and no files, batches or what else an API has; if a chat was meant, ${WRONG_BASE}`;
 
-/** Behind a prefix that is known stands what the client wants, unless that ends in what is here. */
+/** After a known prefix, an unknown rest means a missing feature, unless it ends in an endpoint that exists: then the base URL is wrong. */
 function hintFor(prefix: string, rest: string): string {
   const isHere = [ENDPOINTS, OLLAMA].some((table) => Object.keys(table).some((path) => rest.endsWith(path)));
   return prefix === "" || isHere ? WRONG_BASE : NOT_HERE;

@@ -1,6 +1,6 @@
 /**
- * HTTP: who comes in, and to whom each request goes. Fastify has one route here, and its limits are ours: paths are read by routes.ts, for
- * model names hold whatever they like, and every error leaves in the caller's own format.
+ * The HTTP server: admits requests and dispatches them. Fastify gets a single route: paths are read by routes.ts, because model names may
+ * contain anything, and limits are checked here, so that every error is sent in the client's own format.
  */
 import { randomBytes } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -20,7 +20,7 @@ export interface Watch {
   /** The state that the next request belongs to. */
   readonly state: State;
   came(passage: Passage): void;
-  /** The answer is out, or the client gone. */
+  /** The answer is complete, or the client has left. */
   left(passage: Passage): void;
 }
 
@@ -28,9 +28,9 @@ export function createServer(watch: Watch): FastifyInstance {
   const { requestMs } = watch.state.patience;
   const app = fastify({
     rewriteUrl: () => "/",
-    bodyLimit: Number.MAX_SAFE_INTEGER, // ours counts what comes out of a compressed body, too
+    bodyLimit: Number.MAX_SAFE_INTEGER, // body.ts has its own limit, which also counts decompressed bytes
     requestTimeout: requestMs,
-    // Who trickles is cut: Node looks for such connections only every 30 s, unless it is told otherwise.
+    // Cuts clients that send too slowly. By default Node looks for such connections only every 30 s.
     http: { headersTimeout: Math.min(60_000, requestMs), connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestMs / 4)) },
     keepAliveTimeout: 72_000,
     forceCloseConnections: "idle",
@@ -42,7 +42,7 @@ export function createServer(watch: Watch): FastifyInstance {
       else socket.destroy();
     },
   });
-  // All is done in this hook, which never says that it is done: nothing that Fastify does behind it (parsers, validation, a handler) is needed.
+  // This hook does all the work and never signals completion: nothing that Fastify would do next (parsers, validation, handler) is needed.
   app.addHook("onRequest", (request, reply) => receive(watch, request, reply));
   app.setNotFoundHandler(() => {});
   app.route({ method: ["GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"], url: "/", handler: () => {} });
@@ -55,7 +55,7 @@ function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): vo
   const visit: Visit = { method: request.method, path, query, headers: headersOf(request) };
   const passage = new Passage(nextId(), visit, routeOf(visit), state, reply);
   watch.came(passage);
-  reply.raw.once("close", () => watch.left(passage)).on("error", () => {}); // who is gone cannot be told
+  reply.raw.once("close", () => watch.left(passage)).on("error", () => {}); // a client that left cannot be answered
   try {
     admit(passage, request.socket.localAddress); // before the body is read
     if (visit.method === "POST" && passage.route.kind !== "unknown") readBody(request.raw, passage, (body) => dispatch(passage, body));
@@ -80,7 +80,7 @@ function admit({ visit, route, state, headers }: Passage, local: string | undefi
   }
 }
 
-/** What needs no key. */
+/** Routes that need no key. */
 const OPEN: ReadonlySet<Route["kind"]> = new Set(["root", "page", "health", "ready"]);
 
 function dispatch(passage: Passage, body: string): void {
@@ -94,7 +94,7 @@ function dispatch(passage: Passage, body: string): void {
   }
 }
 
-/** What no model works at. */
+/** All requests that do not make a model generate. */
 async function beside(passage: Passage, body: string): Promise<void> {
   const { visit, route, state } = passage;
   if (visit.method === "OPTIONS") return passage.send(204, preflightHeaders(visit));
@@ -129,17 +129,17 @@ async function beside(passage: Passage, body: string): Promise<void> {
   }
 }
 
-/** A path, not a model. */
+/** Marks the 404 of an unknown path, as opposed to an unknown model. */
 const NOWHERE = { native: "unknown_url" } as const;
 
-/** Node gives one string for each name but this, which no client sends. */
+/** Node gives one string per header name except for `set-cookie`, which no client sends. */
 function headersOf({ headers }: FastifyRequest): Headers {
   if (headers["set-cookie"] === undefined) return headers as Headers;
   const { "set-cookie": _, ...rest } = headers;
   return rest as Headers;
 }
 
-/** Unlike those of any other run, and in order. */
+/** Ids are ordered, and differ from those of any other run. */
 const RUN = randomBytes(8).toString("hex");
 let ids = 0;
 const nextId = (): string => `req_${RUN}${(ids++).toString(16).padStart(8, "0")}`;

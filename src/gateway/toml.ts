@@ -1,12 +1,12 @@
 /**
- * A TOML file that is being read: its tables, whose keys are asked for by the type of their values. A mistake is one line that says where it
- * stands, `dragoman.toml:3: server.port must be a port: 0 to 65535`.
+ * Typed access to the tables of a TOML file. A mistake is reported in one line with its place:
+ * `dragoman.toml:3: server.port must be a port: 0 to 65535`.
  */
 import { parse, TomlError } from "smol-toml";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The user's mistake, with the place where it stands. */
+/** A mistake of the user; the message begins with its place. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -14,7 +14,7 @@ export class ConfigError extends Error {
 interface File {
   readonly name: string;
   readonly text: string;
-  /** Where secrets are. */
+  /** The variables that `"env:NAME"` refers to. */
   readonly environment: Environment;
 }
 
@@ -45,7 +45,7 @@ export class Table {
     this.#values = isTable(value) ? value : this.fail("must be a table");
   }
 
-  /** What the table around it calls it. */
+  /** The table's key in its parent. */
   get name(): string {
     return this.#path.at(-1) ?? "";
   }
@@ -56,7 +56,7 @@ export class Table {
     return this.#values[key] !== undefined;
   }
 
-  /** All keys that are known; where nobody says so, the keys are the user's. */
+  /** Rejects all other keys. Tables without this check have keys of the user's choice. */
   only(...known: readonly string[]): this {
     const unknown = this.keys.find((key) => !known.includes(key));
     if (unknown !== undefined) this.fail(`is not known; known here: ${known.join(", ")}`, unknown);
@@ -68,9 +68,9 @@ export class Table {
     throw new ConfigError(`${this.file.name}:${lineOf(this.file.text, path)}: ${path.map(keyText).join(".")} ${what}`);
   }
 
-  // ---- Values; `undefined` where there is none
+  // ---- Values; `undefined` if the key is absent
 
-  /** Any value, if it is what it shall be. */
+  /** Any value that `as` accepts; `what` names the expected type in the error. */
   read<T>(key: string, what: string, as: (value: unknown) => T | undefined): T | undefined {
     const value = this.#values[key];
     return value === undefined ? undefined : (as(value) ?? this.fail(`must be ${what}`, key));
@@ -79,7 +79,7 @@ export class Table {
   string(key: string): string | undefined {
     return this.read(key, "a string that is not empty", textOf);
   }
-  /** `orOne`: one of them needs no list. */
+  /** `orOne`: a single string is accepted, too. */
   strings(key: string, orOne = false): string[] | undefined {
     const list = this.read(key, "a list of strings that is not empty", (value): unknown[] | undefined =>
       Array.isArray(value) && value.length > 0 ? value : orOne && typeof value === "string" ? [value] : undefined,
@@ -101,7 +101,7 @@ export class Table {
   port(key: string): number | undefined {
     return this.read(key, "a port: 0 to 65535", (value) => (isWhole(value) && value >= 0 && value < 65_536 ? value : undefined));
   }
-  /** In milliseconds. */
+  /** Returns milliseconds. */
   seconds(key: string): number | undefined {
     return this.read(key, "a number of seconds over 0", (value) => (typeof value === "number" && value > 0 ? value * 1000 : undefined));
   }
@@ -124,18 +124,18 @@ export class Table {
 
   // ---- Tables
 
-  /** Empty, where there is none. */
+  /** An empty table if the key is absent. */
   table(key: string): Table {
     return new Table(this.file, [...this.#path, key], this.#values[key]);
   }
-  /** The tables in the one of this name. */
+  /** The tables inside the table `key`. */
   tables(key: string): Table[] {
     const outer = this.table(key);
     return outer.keys.map((name) => outer.table(name));
   }
 }
 
-/** What `env:NAME` stands for. `complain` never gets the text itself: it may be the secret. */
+/** The value of `env:NAME`. `complain` never gets the text itself: it may be the secret. */
 export function secretOf(text: string, environment: Environment, complain: (what: string) => never): string {
   const [, name] = /^env:([A-Za-z_]\w*)$/.exec(text) ?? [];
   if (name === undefined) return complain('must not be the secret itself: put it into a variable and write "env:NAME"');
@@ -147,7 +147,7 @@ const isTable = (value: unknown): value is Values =>
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
-// ---- Where something stands
+// ---- Line numbers
 
 const keyText = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 
@@ -180,6 +180,6 @@ function keysOf(line: string): string[] | undefined {
       value = (value as Values)[key];
     }
   } catch {
-    return undefined; // a piece of a longer value
+    return undefined; // the line is part of a longer value
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tool calls as servers really send them: in fragments, numbered wrongly, without ids, interleaved. Out come proper events, one call after the other.
- * What a fragment belongs to is decided by its `index`; its id, its name and "the arguments are already complete" break ties.
+ * Turns tool calls as servers really send them (in fragments, numbered wrongly, without ids, interleaved) into well-formed events, one call
+ * after the other. A fragment's `index` decides which call it belongs to; its id, its name and whether the call is complete break ties.
  */
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
@@ -13,10 +13,10 @@ import { entryOf, isText, parsed } from "./read.ts";
 import { withoutNulls } from "./spans.ts";
 import type { WireContext } from "./wire.ts";
 
-/** Of a request that nothing was changed in. */
+/** The context of a request that was sent unchanged. */
 export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };
 
-/** A call deeper than any scanner reads cannot have been one. */
+/** No scanner reads calls that nest deeper, so deeper arguments cannot have been a call. */
 const MAX_CALL_DEPTH = 256;
 
 interface Unreadable {
@@ -26,7 +26,7 @@ interface Unreadable {
 
 const NAMELESS: Unreadable = { code: "no-name", reason: "the call has no name" };
 
-/** The arguments of a call from their JSON text; blank is `{}`, and so is `null`. Some write them down twice: a text in a text. */
+/** Parses a call's arguments. Blank text and `null` mean `{}`. Some servers encode the JSON twice, as a string that holds JSON text. */
 export function parseArguments(text: string): { arguments: JsonObject } | Unreadable {
   const given = /^\s*(null\s*)?$/.test(text) ? {} : parsed(text);
   const value = isText(given) ? parsed(given) : given;
@@ -35,10 +35,10 @@ export function parseArguments(text: string): { arguments: JsonObject } | Unread
   return { code: "too-deep", reason: `the arguments nest deeper than ${MAX_CALL_DEPTH} levels` };
 }
 
-/** How an unreadable call is written down, whichever wire it came from: so any wire can send it on. */
+/** The `raw` of an unreadable call: the same form for every wire, so that any wire can send the call on. */
 export const malformedRaw = (name: string, args: Json): string => JSON.stringify({ name, arguments: args });
 
-/** The call that `malformedRaw` wrote down. */
+/** Reads what `malformedRaw` wrote. */
 export function readMalformed(raw: string): { name: string; arguments: Json } | undefined {
   const value = parsed(raw);
   return isObject(value) && isText(value.name) ? { name: value.name, arguments: value.arguments ?? "" } : undefined;
@@ -48,41 +48,41 @@ export interface CallFragment {
   index?: number | undefined;
   id?: string | undefined;
   name?: string | undefined;
-  /** The next piece of JSON text, or the whole as an object. */
+  /** The next piece of JSON text, or all the arguments as an object. */
   arguments?: string | JsonObject | null | undefined;
-  /** The next piece of a custom call's plain text: becomes `{"input": …}`. */
+  /** The next piece of a custom call's plain text, which becomes `{"input": …}`. */
   input?: string | undefined;
   state?: Opaque[] | undefined;
-  /** The server says that this call has come to its end. */
+  /** The server says that this call has ended. */
   done?: boolean | undefined;
-  /** The server says that it was cut, whatever its JSON looks like. */
+  /** The server says that this call was cut, even if its JSON looks complete. */
   truncated?: boolean | undefined;
 }
 
-/** A call on its way. */
+/** A call that is being received. */
 interface Slot {
   nativeId: string;
   name: string;
-  /** All of the arguments' text, and the end of it that has not left yet. */
+  /** The argument text so far, and the end of it that has not been sent yet. */
   readonly text: Pile;
   waiting: string;
   readonly balance: Balance;
-  /** Its number, where the server gave one. */
+  /** The call's index, where the server gave one. */
   readonly index: number | undefined;
   begun: boolean;
-  /** It began with `{}`: no arguments, unless the server only meant that they are yet to come. */
+  /** The arguments began with `{}`: either there are none, or the server sends them later. */
   empty: boolean;
   custom: boolean;
-  /** Its text is that of a string, which holds the arguments' own: it leaves when all of it is there. */
+  /** The arguments are encoded twice, as a string that holds JSON text: they are sent only when the string is complete. */
   quoted: boolean;
-  /** Each piece says all that was said before it, too. */
+  /** Each piece repeats all the text before it. */
   repeats: boolean;
-  /** A name or an id behind the complete call, and no arguments yet: the head of another call if they come, otherwise only said again. */
+  /** A name or an id without arguments, after the complete call: the head of another call if arguments follow, otherwise a repetition. */
   again: CallFragment | undefined;
   done: boolean;
   truncated: boolean;
   readonly state: Opaque[];
-  /** Its `tool-start` has left. */
+  /** Set once `tool-start` has been sent. */
   started: { id: string; index: number } | undefined;
   ended: boolean;
 }
@@ -95,13 +95,13 @@ export class CallAccumulator {
   #last: Slot | undefined;
   readonly #byIndex = new Map<number, Slot>();
   readonly #byId = new Map<string, Slot>();
-  /** From the call on that is being written: calls and other events, in the order in which they shall leave. */
+  /** The call that is being sent and everything after it: calls and other events, in the order in which they will be sent. */
   #queue: (Slot | Event)[] = [];
-  /** Of this answer's calls and of earlier ones: Claude Code takes a call for done whose id it has seen (N11). */
+  /** The ids of this answer's calls and of earlier ones: Claude Code considers a call done if it has seen its id before (N11). */
   readonly #ids: Set<string>;
   #count = 0;
   readonly #context: WireContext;
-  /** How many calls there were before: minted ids count on from there. */
+  /** How many calls the request holds: minted ids count on from there. */
   readonly #before: number;
 
   constructor(context = NO_CONTEXT) {
@@ -118,7 +118,7 @@ export class CallAccumulator {
     slot.begun = true;
     if (slot.again !== fragment) this.#name(slot, fragment);
     for (const state of fragment.state ?? []) {
-      if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat it
+      if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat state
     }
     write(slot, fragment, isFirst);
     slot.done ||= fragment.done === true;
@@ -126,18 +126,18 @@ export class CallAccumulator {
     return this.#advance();
   }
 
-  /** No call is being written: any other event may leave. */
+  /** No call is open: other events can be sent at once. */
   get idle(): boolean {
     return this.#queue.length === 0;
   }
 
-  /** Any other event: it waits until the calls before it have ended. */
+  /** Sends any other event once the calls before it have ended. */
   pass(event: Event): Event[] {
     this.#queue.push(event);
     return this.#advance();
   }
 
-  /** The end of the answer. `truncated`: it was cut, and so was the call that was being written. */
+  /** Ends the answer. `truncated`: the answer was cut, and with it the call that was being written. */
   end(options: { truncated?: boolean | undefined } = {}): Event[] {
     const events: Event[] = [];
     for (const item of this.#queue) {
@@ -167,7 +167,7 @@ export class CallAccumulator {
     return next;
   }
 
-  /** Whether a fragment in the place of a call begins another one: a server that numbers all calls alike still names each of them. */
+  /** Whether a fragment with the index of this call begins another: a server that gives all calls one index still names each of them. */
   #isOther(slot: Slot, fragment: CallFragment, otherId: boolean): boolean {
     if (slot.text.length > 0 && !isComplete(slot)) return false;
     const { index, id, name } = fragment;
@@ -175,19 +175,19 @@ export class CallAccumulator {
     const given = argumentsIn(fragment);
     if (slot.empty && !slot.done) {
       if (!isNamed || otherName) return otherName;
-      // The same name again, behind `{}`. Where several numbers are in use, numbers are right.
+      // The same name again, after `{}`. If the server uses several indexes, they can be trusted.
       if (index !== undefined && this.#byIndex.size > 1) return false;
       return otherId || (given !== "" && !id && isWhole(given));
     }
     if (isComplete(slot)) {
-      if (!otherId && !otherName && !slot.again && (id || !name) && isSaid(slot, given)) return false; // the same, once more
-      // An object behind a whole one is the next call's, whose name may come late.
+      if (!otherId && !otherName && !slot.again && (id || !name) && isSaid(slot, given)) return false; // the server repeats the call
+      // An object after a complete one belongs to the next call, whose name may come later.
       if (given !== "") return isNamed || otherId || slot.again !== undefined || given.trimStart().startsWith("{");
       if (otherName || (isNamed && otherId)) return true;
       if (isNamed || (otherId && !name)) slot.again = fragment;
       return false;
     }
-    // Where ids change from piece to piece, the first of the arguments is the call's own, unless it is all of them.
+    // The call has no arguments yet. Where ids change from piece to piece, the first arguments belong to it, unless they are complete.
     return otherName || (isNamed && otherId && (given === "" || (index === undefined && given !== "{}" && isWhole(given))));
   }
 
@@ -224,20 +224,20 @@ export class CallAccumulator {
     this.#byId.set(id, slot);
   }
 
-  /** Nothing more can come of it. */
+  /** No further fragment can belong to this call. */
   #isOver(slot: Slot): boolean {
     const next = slot.index === undefined ? this.#last : this.#byIndex.get(slot.index);
     return slot.empty && !slot.done ? next !== slot || !isSlot(this.#queue[1]!) : isComplete(slot);
   }
 
-  /** Sends what can be sent: the first call's pieces, and what comes after it once it has ended. */
+  /** Sends what can be sent: the pieces of the first call, and what follows it once it has ended. */
   #advance(): Event[] {
     const events: Event[] = [];
     while (this.#queue.length > 0) {
       const item = this.#queue[0]!;
       if (isSlot(item)) {
         this.#send(item, events);
-        // Done, but unreadable: whether it was cut, only the end tells, or what follows.
+        // Whether a call that is done but unreadable was cut, only what follows or the end of the answer tells.
         const followed = this.#queue.length > 1;
         const over = followed
           ? this.#isOver(item) && item.name !== ""
@@ -262,7 +262,7 @@ export class CallAccumulator {
     slot.waiting = "";
   }
 
-  /** Of a tool whose calls wait for their end: what stands for nothing is taken out of them. */
+  /** The schema of a tool in whose calls `null` means absent: such calls are held until they end, then those nulls are removed. */
   #schemaOf(slot: Slot): JsonObject | undefined {
     const { nulls } = this.#context;
     return nulls && entryOf(nulls, ownName(this.#context, slot.name));
@@ -273,7 +273,7 @@ export class CallAccumulator {
     let text = wholeText(slot);
     const read = parseArguments(text);
     const whole = "arguments" in read;
-    // Where the answer was cut, nothing at all is no `{}`, and a custom call without an end has none.
+    // In a cut answer, missing arguments do not mean `{}`, and a custom call is complete only if the server ended it.
     const open = slot === this.#last && !slot.empty && !slot.balance.complete && !(slot.done && slot.custom);
     const truncated = slot.truncated || (isCut && (open || !whole));
     if (whole && !truncated) slot.waiting = slot.quoted ? text : slot.waiting + text.slice(slot.text.length);
@@ -306,7 +306,7 @@ export class CallAccumulator {
   }
 }
 
-/** The JSON text that a fragment brings. */
+/** The argument text that a fragment brings; blank text counts as none. */
 const argumentsIn = ({ arguments: args, input }: CallFragment): string =>
   input || (isText(args) ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
 
@@ -323,7 +323,7 @@ function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: bo
   slot.custom ||= input !== undefined;
   if (slot.text.length > 0) piece = newIn(slot, piece);
   else slot.quoted = !slot.custom && /^\s*"/.test(piece);
-  // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came. `null` is as little.
+  // Some servers open with `{}` or `null` and then send the arguments: `{}` is sent only if nothing else follows.
   slot.empty = isFirst && slot.text.length === 0 && /^(\{\}|null)$/.test(piece.trim());
   if (slot.empty) return;
   slot.text.add(piece);
@@ -332,13 +332,13 @@ function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: bo
   slot.done ||= slot.quoted && !slot.balance.inString;
 }
 
-/** The arguments were all there, and are told again. */
+/** Whether the piece repeats the complete arguments. */
 const isSaid = ({ text, balance }: Slot, piece: string): boolean =>
   balance.complete && piece.length === text.length && piece === text.toString();
 
 /**
- * What a piece adds. Qianfan and others say all of the arguments so far with each. A piece that begins with all that was said can mean nothing
- * else, since no JSON goes on so; but for an object in an object: `{"a":` and `{"a":1}}`.
+ * The new part of a piece. Qianfan and others repeat all the arguments so far in each piece. A piece that begins with the whole text so far
+ * must be such a repetition, since no JSON continues like that, except for an object in an object: `{"a":` and `{"a":1}}`.
  */
 function newIn(slot: Slot, piece: string): string {
   const { text, balance, repeats } = slot;
@@ -351,7 +351,7 @@ function newIn(slot: Slot, piece: string): string {
 
 const isSlot = (item: Slot | Event): item is Slot => "balance" in item;
 const isComplete = (slot: Slot): boolean => slot.ended || slot.done || slot.empty || slot.balance.complete;
-/** The text with the end that only we know of. */
+/** The text of all arguments: decoded if it was encoded twice, closed if it is a custom call's, `{}` if it is blank. */
 function wholeText({ text, custom, quoted }: Slot): string {
   const given = text.toString();
   const inner = quoted ? parsed(given) : undefined;
@@ -359,7 +359,7 @@ function wholeText({ text, custom, quoted }: Slot): string {
   return custom ? `${given}"}` : given.trim() === "" ? `${given}{}` : given;
 }
 
-/** More of a call that has ended: not lost, but part of nothing. */
+/** Text for a call that has already ended: kept as a `control` event, but part of no call. */
 function leftOver({ arguments: args }: CallFragment): Event[] {
   return isText(args) && args.trim() !== "" ? [{ type: "control", raw: args }] : [];
 }

@@ -1,4 +1,4 @@
-/** The messages of a request, in what a target is able to say. Media that it does not take where they stand move, or become labels. */
+/** Rewrites messages into what the target can express. Media that it does not accept in their place are moved, or become labels. */
 import type { Json, Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
@@ -11,14 +11,14 @@ import type { WireProfile } from "./wire.ts";
 
 export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean => saidIn(messages).some(({ type }) => type === "tool-call");
 
-/** In a bucket, or uploaded to the Files API: no other server can fetch it. */
+/** A file in a bucket, or uploaded to Google's Files API: no other server can fetch it. */
 const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
 
 type Spoken = Exclude<Message, ToolResult>;
 
 /**
- * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
- * role become one message. Codex begins with two system texts, and tells the user's folder in a message of its own.
+ * A template that accepts a system text only at the beginning accepts only one, and most such templates want alternating turns, so
+ * neighbouring messages of one role are merged. Codex begins with two system texts, and names the user's folder in a message of its own.
  */
 const alternating = (messages: readonly Message[], wire: WireId): Message[] =>
   united(messages, (last, next) => {
@@ -26,7 +26,7 @@ const alternating = (messages: readonly Message[], wire: WireId): Message[] =>
     return isNext && last.role !== "tool" && !hasCalls({ messages: [last] }) && merged(last, next as Spoken, wire);
   });
 
-/** Texts that meet are paragraphs. */
+/** Where two texts meet, they become paragraphs of one text. */
 function merged(first: Spoken, next: Spoken, wire: WireId): Message {
   const [end, begin, ...rest] = [first.content.at(-1), ...next.content] as (Part | undefined)[];
   const areTexts = end?.type === "text" && begin?.type === "text" && !hasOwn(wire, end, begin);
@@ -36,7 +36,10 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
   return withState({ ...first, content } as Message, next.state);
 }
 
-/** With calls whose results come together in one message: to Anthropic's API messages of the model in a row are one. */
+/**
+ * Merges an assistant message into the one before it if calls of that one are answered, so that calls whose results come together are in
+ * one message: Anthropic's API treats assistant messages in a row as one.
+ */
 export function inRounds(messages: Message[]): Message[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.id : undefined)));
   const isBegun = (message: Message): boolean => callIds([message]).some((id) => answered.has(id));
@@ -52,8 +55,8 @@ export function inRounds(messages: Message[]): Message[] {
 }
 
 /**
- * With the results of each round right behind its calls, and behind them what was said in between: gemini-cli shows an image between the
- * result that it belongs to and the next.
+ * Moves the results of each round directly after its calls, and the messages in between after the results: gemini-cli sends an image
+ * between the result that it belongs to and the next.
  */
 export function withResultsFirst(messages: Message[]): Message[] {
   const isScattered = messages.some(({ role }, i) => role === "tool" && i > 0 && !/^(tool|assistant)$/.test(messages[i - 1]!.role));
@@ -75,29 +78,29 @@ export function withResultsFirst(messages: Message[]): Message[] {
   return isMoved ? [...out, ...said] : messages;
 }
 
-/** With a text before the conversation, behind what the system says. */
+/** Inserts a text before the conversation, after the system texts. */
 export function withInstruction(messages: readonly Message[], text: string): Message[] {
   const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   return messages.toSpliced(first < 0 ? messages.length : first, 0, { role: "developer", content: [{ type: "text", text }] });
 }
 
-/** What the model was told, by whomever. */
+/** A message to the model: from the system, the developer or the user. */
 type Told = Exclude<Spoken, { role: "assistant" }>;
 
-/** Says who said it. */
+/** Tags a text with its author. */
 const labelled = (text: string, role: Told["role"] = "system"): string => {
   const tag = role === "user" ? role : "system";
   return `<${tag}>\n${text}\n</${tag}>`;
 };
 
-/** A system text as the user's, with a label. */
+/** A system text as a labelled user text. */
 export const asUser = ({ content, state }: Told): Message => ({
   role: "user",
   content: content.map((part) => (part.type === "text" ? { ...part, text: labelled(part.text) } : part)),
   ...(state ? { state } : {}),
 });
 
-/** A result that tells, in its last lines, what was said behind it. */
+/** The result with the message that followed it appended, labelled. */
 export function inResult(result: ToolResult, { role, content, state }: Told): ToolResult {
   const said = content.map((part) => labelled(part.type === "text" ? part.text : labelOf(part).text, role));
   const { output } = result;
@@ -108,7 +111,7 @@ export function inResult(result: ToolResult, { role, content, state }: Told): To
   return withState({ ...result, output: told }, state, ...content.map((part) => part.state));
 }
 
-/** What the target is told of the messages. `pairs`: calls without results, and results without calls, are mended. */
+/** The messages as the target accepts them. `pairs`: calls without results, and results without calls, are mended. */
 export function adaptMessages(
   given: readonly Message[],
   able: Abilities,
@@ -127,9 +130,9 @@ class Messages {
   readonly #warnings: Warnings;
   readonly #pairs: boolean;
   readonly #answered = new Set<string>();
-  /** The calls of the round that have no result yet: their names, by their ids. */
+  /** The names of the round's calls that have no result yet, by id. */
   readonly #open = new Map<string, string>();
-  /** What moves behind the results of the round: their media, and results that answer no call of it. */
+  /** What moves after the results of the round: their media, and results that answer none of its calls. */
   #waiting: (Text | Media)[] = [];
 
   constructor(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings, pairs: boolean) {
@@ -152,7 +155,7 @@ class Messages {
     this.#release();
   }
 
-  /** A result without its call: clients that trim what was said leave such. */
+  /** A result without its call becomes a user text. Clients that trim the history leave such results. */
   #answer({ media = [], ...given }: ToolResult): void {
     if (this.#open.delete(given.id) || !this.#pairs) {
       this.out.push(this.#returned({ ...given, media }));
@@ -164,7 +167,7 @@ class Messages {
     this.#warnings.converted("a result without its call", "a labelled user text");
   }
 
-  /** A call without a result: clients that were stopped leave such. */
+  /** A call without a result gets a failed one. Clients that were interrupted leave such calls. */
   #settle(): void {
     for (const [id, name] of this.#open) {
       this.#warnings.converted("a call without a result", "a failed one");
@@ -196,8 +199,8 @@ class Messages {
   }
 
   /**
-   * Right behind results a system text stands in the last of them: a user's text would end the round, and templates drop the thinking of rounds
-   * that are over. Claude Code tells with each result how many tokens are left.
+   * A system text directly after results goes into the last of them: a user text would end the round, and templates drop the thinking of
+   * finished rounds. Claude Code reports with each result how many tokens are left.
    */
   #toldInResult(message: Told): ToolResult | undefined {
     const result = this.out.at(-1);
@@ -209,7 +212,7 @@ class Messages {
   #spoken(message: Told): Told {
     const able = this.#able;
     let { role, content } = message;
-    // Most content is text, which stays what it is.
+    // Most content is only text, which stays unchanged.
     if (content.some((part) => part.type !== "text" || part.text === ""))
       content = content.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
     if (role === "developer" && (!able.developer || this.#profile.developerRole === false)) role = "system";
@@ -224,7 +227,7 @@ class Messages {
     const content = message.content.flatMap((part): Part[] => {
       if (part.type === "malformed") return [this.#unreadable(part)];
       if (part.type === "thinking" && able.thinking?.(part) === false && !this.#profile.unsignedThinking) {
-        if (part.text !== "" || part.state) warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
+        if (part.text !== "" || part.state) warnings.dropped("thinking that this server did not seal"); // the server would refuse the request
         return [];
       }
       if (part.type === "tool-call" && part.truncated && !able.cutCalls && !this.#answered.has(part.id)) {
@@ -241,7 +244,7 @@ class Messages {
     if (this.#pairs) for (const part of content) if (part.type === "tool-call") this.#open.set(part.id, part.name);
   }
 
-  /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
+  /** An unreadable call is sent unchanged where arguments are text; otherwise as a call with the text inside if it was answered. */
   #unreadable({ id, raw, state }: Malformed): Part {
     const call = readMalformed(raw);
     const { textArguments } = this.#able;
@@ -270,7 +273,7 @@ class Messages {
     return result;
   }
 
-  /** A text without words that holds the place of what only another wire knows. */
+  /** An empty text that only holds state of another wire. */
   #isNothing(part: Part): boolean {
     if (part.type !== "text" || part.text !== "" || !part.state || hasOwn(this.#able.wire, part)) return false;
     this.#warnings.foreign(part.state);
@@ -280,7 +283,7 @@ class Messages {
   #takes(media: Media, role: Message["role"]): boolean {
     const { googleFiles } = this.#able;
     if (!this.#able.media(media, role) || (!googleFiles && GOOGLE_FILE.test(media.url ?? ""))) return false;
-    // Elsewhere only files have names.
+    // Outside Google's API only files have names.
     if (media.name && !googleFiles && !/^(application|text)/.test(media.mediaType))
       this.#warnings.dropped(`the name of ${media.mediaType}`);
     return true;
@@ -290,14 +293,14 @@ class Messages {
     this.#warnings.converted(`media of the type ${media.mediaType}`, "a label");
     return labelOf(media);
   }
-  /** Shown by the user, behind the results of the round. */
+  /** Moves media into a user message after the results of the round. */
   #hoist(label: string, media: readonly Media[], what: string): void {
     this.#waiting.push({ type: "text", text: `[${label}]` }, ...media.map((part) => this.#labelled(part, "user")));
     this.#warnings.converted(what, "a user message behind it");
   }
 }
 
-/** What is told where a wire has one place for each. */
+/** The warning where a wire has only one place each for thinking, text and calls. */
 export const MIXED = "an answer with thinking or text behind its calls";
 export const SORTED = "thinking, text and calls, in this order";
 

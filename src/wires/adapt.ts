@@ -1,6 +1,6 @@
 /**
- * What a target cannot say, said otherwise. Each wire has a table of what it is able to say; here a request becomes one that holds nothing
- * else, and every change of it is told. What is left for the wire is to write it down.
+ * Rewrites what a target cannot express. Each wire has a table of its abilities; `adapt` turns a request into one that needs no others,
+ * with a warning for every change, so that the wire only has to write it down.
  */
 import { checkRequest } from "../core/check.ts";
 import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
@@ -35,10 +35,10 @@ export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}
   return out;
 }
 
-/** Anthropic's API refuses more of them. */
+/** Anthropic's API refuses more cache marks. */
 const MOST_MARKS = 4;
 
-/** Others' marks of the prompt's cache, as this wire's own: the last ones, which hold most. What marks a whole message marks the end of it. */
+/** Turns other wires' prompt-cache marks into this wire's: the last ones, which cover most. A mark on a whole message moves to its end. */
 function withMarks(request: Request, wire: WireId): Request {
   checkRequest(request);
   let left = MOST_MARKS;
@@ -61,7 +61,7 @@ function withMarks(request: Request, wire: WireId): Request {
 
 const backwards = <T, R>(list: readonly T[], change: (item: T) => R): R[] => list.toReversed().map(change).reverse();
 
-/** All but the messages. */
+/** Adapts everything but the messages. */
 export function adaptSettings(given: Request, all: Abilities, profile: WireProfile = {}): Out {
   checkRequest(given);
   const able: Abilities = profile.allowedTools === false && all.toolChoice ? { ...all, toolChoice: "mode" } : all;
@@ -76,7 +76,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   }
   if (parallelCalls === false && !able.parallelCalls) warnings.dropped("the wish for one call at a time");
   const hasOwnTools = hasServerTools(extra, able.wire);
-  // A model that may call nothing is not tempted: no tool choice is believed as much as having no tools.
+  // If no tool may be called, none is sent: models obey the absence of tools better than any tool choice.
   const isIdle = choice === "none" && !(hasOwnTools && able.toolChoice) && !able.idleTools?.(given);
   const known = adaptTools(given, able, profile, isIdle ? new Warnings(able.wire) : warnings);
   const tools = isIdle ? [] : known;
@@ -97,7 +97,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   return { able, request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
 }
 
-/** What the output is about, as its schema says it. */
+/** Moves the description of the output into its schema. */
 function asDescribed({ description = "", ...output }: NonNullable<Request["output"]>, warnings: Warnings): typeof output {
   const { schema } = output;
   if (schema) return { ...output, schema: withNumbersOf(schema, { description, ...schema }) };
@@ -110,17 +110,17 @@ function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
   return false;
 }
 
-/** Tools that only this wire's server knows go along. */
+/** Whether the request has tools that only the target's own server knows. */
 export const hasServerTools = (extra: readonly Opaque[] | undefined, target: WireId): boolean =>
   extra?.some(({ wire, kind }) => wire === target && kind.startsWith("tools[")) ?? false;
 
-/** A tool must be called. */
+/** Whether a tool must be called. */
 export const isForced = ({ toolChoice: choice }: Request): boolean =>
   typeof choice === "object" ? "name" in choice || choice.required === true : choice === "required";
 
 function adaptTools(request: Request, able: Abilities, profile: WireProfile, warnings: Warnings): Tool[] {
   const { tools = [], toolChoice: choice, extra } = request;
-  // Without the schemas of what another server would have found for it, the model could do nothing.
+  // Deferred tools that another server would have found for the model are useless to it without their schemas.
   const isFound = isSearchedBy(extra, able.wire) && tools.some(({ deferred }) => deferred);
   const offered = isFound ? tools.map(revealed) : able.deferredTools || choice === "none" ? tools : offeredTools(request);
   if (isFound) warnings.converted("deferred tools that only another server can search", "tools like any other");
@@ -150,7 +150,7 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
 
 const isNamed = (choice: Request["toolChoice"]): boolean => typeof choice === "object" && "name" in choice;
 
-/** The only tools that may be sent, if that is the only way to say which may be called. `canName`: one can be named. */
+/** The only tools to send, if leaving out the others is the only way to restrict calls. `canName`: the target can name one tool. */
 function onlyOf(choice: Request["toolChoice"], canName: boolean): readonly string[] | undefined {
   if (typeof choice !== "object") return undefined;
   if ("allowed" in choice) return choice.allowed;

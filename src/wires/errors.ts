@@ -1,4 +1,4 @@
-/** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
+/** Errors: the name of each code on each wire, and the meaning of a server's error. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, JsonObject, WireId } from "../core/nouns.ts";
 import { defined, isList, isText, listOf, objectOf, parsed, textOf } from "./read.ts";
@@ -23,7 +23,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Spelling>> = {
   internal: [500, "internal_error", "api_error", "INTERNAL"],
 };
 
-/** Clients know by the wording that the prompt is too long, and shorten it. Copilot goes by the words of Responses, whichever of OpenAI's APIs it speaks. */
+/**
+ * Clients recognise by the wording that the prompt is too long, and shorten it. Copilot looks for the words of Responses, whichever of OpenAI's
+ * APIs it speaks.
+ */
 const TOO_LONG = {
   openai: {
     words: "Your input exceeds the context window of this model",
@@ -40,7 +43,7 @@ const TOO_LONG = {
   },
 } as const;
 
-/** The message as clients of that family of wires know it. */
+/** The message in the wording that clients of that family of wires recognise. */
 export function errorMessage({ code, message, tokens }: ErrorInfo, family: keyof typeof TOO_LONG): string {
   if (code !== "context-length") return message;
   const { words, counted } = TOO_LONG[family];
@@ -48,23 +51,23 @@ export function errorMessage({ code, message, tokens }: ErrorInfo, family: keyof
   return message.toLowerCase().includes(words.toLowerCase()) ? message : `${words}: ${message}`;
 }
 
-/** Only Anthropic has a status of its own for a server that has too much to do. */
+/** Only Anthropic has its own status for an overloaded server. */
 export function errorStatus({ code, status }: ErrorInfo, wire?: WireId): number {
-  if (code === "bad-request" && (status === 409 || status === 422)) return status; // SDKs have a class for each, and ask again after the first
+  if (code === "bad-request" && (status === 409 || status === 422)) return status; // SDKs have a class for each, and retry after 409
   return wire === "anthropic" && code === "overloaded" ? 529 : ERRORS[code][0];
 }
 
 export const retryHeaders = ({ retryAfterMs }: ErrorInfo): Record<string, string> =>
   retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 
-/** An error that is an answer of its own. */
+/** An error as a whole HTTP response, not inside a stream. */
 export const errorOutput = (error: ErrorInfo, body: unknown, wire?: WireId): ReturnType<Wire["encodeError"]> => ({
   status: errorStatus(error, wire),
   headers: { "content-type": "application/json", ...retryHeaders(error) },
   body,
 });
 
-/** The body of an OpenAI error; also what stands behind `data:` when a chat stream breaks. */
+/** The body of an OpenAI error; also the `data:` of a chat stream that breaks off. */
 export function openaiError(error: ErrorInfo): JsonObject {
   const [status, code] = ERRORS[error.code];
   const type = status === 429 ? "rate_limit_error" : status < 499 ? "invalid_request_error" : "server_error";
@@ -75,10 +78,10 @@ export function openaiError(error: ErrorInfo): JsonObject {
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** Words that say more than the status does, the most telling first. */
+/** Words in an error that say more than its status, the most telling first. */
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/`max_tokens` must be|fewer output tokens/, "bad-request"], // Groq's and vLLM's, which go on to speak of the context
-  [/tokens per (minute|day)/i, "rate-limit"], // too many tokens, but not in one prompt
+  [/`max_tokens` must be|fewer output tokens/, "bad-request"], // Groq's and vLLM's messages, which go on to mention the context
+  [/tokens per (minute|day)/i, "rate-limit"], // a rate limit, not too many tokens in one prompt
   [
     /context.?(length|window|size|limit)|(prompt|input) (is )?too long|(input|prompt) token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|token limit exceeded|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached|too_many_prompt_tokens|max_(model|seq)_len|max message tokens|more than max tokens/i,
     "context-length",
@@ -89,34 +92,34 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
   [/API_KEY_INVALID|(invalid|incorrect).api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
-  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model|API model names/, "not-found"], // said with a 400
+  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model|API model names/, "not-found"], // some servers send 400
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
   [/UNAVAILABLE/, "overloaded"],
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],
 ];
 
-/** Of several codes with one status the first is meant; 500 says nothing. */
+/** The code that a status means: the first, where several codes share a status. 500 says nothing. */
 const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
   ...Object.fromEntries(CODES.toReversed().map((code) => [ERRORS[code][0], code])),
-  402: "permission", // nobody should ask again
+  402: "permission", // retrying is useless
   408: "timeout",
   422: "bad-request",
   500: undefined,
   529: "overloaded",
 };
 
-/** Any wire's error, with its status; 0: it came in a stream. */
+/** Reads any wire's error. Status 0: the error came in a stream. */
 export function readError(status: number, headers: Headers, body: unknown): ErrorInfo {
   const value = isText(body) ? (parsed(body) ?? body) : body;
-  const root: unknown = isList(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
-  const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax's
+  const root: unknown = isList(value) ? value[0] : value; // Gemini wraps errors in a list if it streams a list
+  const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax
   const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
-  const error = isObject(root) ? (root.error ?? listOf(root.errors)[0] ?? root.detail ?? own) : root; // Cloudflare has a list
+  const error = isObject(root) ? (root.error ?? listOf(root.errors)[0] ?? root.detail ?? own) : root; // Cloudflare sends a list
   const inner = isText(error) && error !== body ? parsed(error) : undefined;
-  if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
+  if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside it
   const { message: told, detail, code: native, type, status: word, param, details, metadata, n_prompt_tokens, n_ctx } = objectOf(error);
-  const raw = textOf(objectOf(metadata).raw); // OpenRouter's: what the server behind it said
-  const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is such an object
+  const raw = textOf(objectOf(metadata).raw); // OpenRouter: the error of its own upstream
+  const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is an object with such a list
   const text = [error, told, detail, ...faults].find((text) => isText(text))?.trim();
   const plain = titleOf(text) || text || `the server answered with status ${status}`;
   const message = raw ? `${plain}: ${readError(status, {}, raw).message}` : plain;
@@ -126,19 +129,19 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const delay = notes.map(({ retryDelay }) => textOf(retryDelay)).find(Boolean);
   const { "retry-after-ms": ms = "", "retry-after": after = "", date = "" } = headers;
   const waits = [Number.parseFloat(ms), 1000 * Number.parseFloat(delay ?? ""), 1000 * Number.parseFloat(after)];
-  const wait = [...waits, Date.parse(after) - Date.parse(date)].find((count) => count >= 0); // a date, by the clock of who says it
+  const wait = [...waits, Date.parse(after) - Date.parse(date)].find((count) => count >= 0); // a date, by the server's own clock
   return defined<ErrorInfo>({
     code,
     message,
     status: status || undefined,
-    native: coded || (!isText(type) && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
-    param: param === "None" ? undefined : textOf(param), // Python's, through LiteLLM
+    native: coded || (!isText(type) && type !== null) ? undefined : textOf(native), // Azure sends codes without a type
+    param: param === "None" ? undefined : textOf(param), // Python's `None`, sent by LiteLLM
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
   });
 }
 
-/** Of a page for people, which a proxy sends in the place of a server: `502 Bad Gateway`. */
+/** The title of an HTML page that a proxy sends instead of the server's error: `502 Bad Gateway`. */
 const titleOf = (text = ""): string | undefined => (text.startsWith("<") ? /<title>([^<]+)/i.exec(text)?.[1]?.trim() : undefined);
 
 /** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. */
@@ -151,13 +154,13 @@ const faultsIn = (list: unknown): string | undefined =>
 function codeOf(words: readonly unknown[], status: number): ErrorCode {
   const text = words.filter((word) => isText(word)).join(" ");
   const told = WORDS.find(([word]) => word.test(text))?.[1];
-  // A status that says it all is believed; 400 and the 500s say little.
+  // A precise status decides; 400 and 500 say too little.
   const plain = STATUSES[status];
   const isVague = !plain || plain === "bad-request" || (plain === "too-large" && told === "context-length");
   return (isVague && told) || (plain ?? (status >= 400 && status < 500 ? "bad-request" : "upstream"));
 }
 
-/** Too long only together with what the answer may take: as Anthropic says it, vLLM through the years, SGLang, and OpenRouter. */
+/** The prompt is too long only together with the answer's limit: messages of Anthropic, vLLM (several versions), SGLang and OpenRouter. */
 const WITH_ANSWER = [
   /(?<prompt>\d+) \+ (?<answer>\d+) > (?<most>\d+)/,
   /\((?<answer>\d+) > (?<most>\d+) - (?<prompt>\d+)\)/,
@@ -170,13 +173,13 @@ const WITH_ANSWER = [
 
 const UUID = /[\da-f]{8}(-[\da-f]{4}){3}\S*/gi;
 
-/** How many tokens, and how many would have been allowed; servers name the two in either order. */
+/** How many tokens the request has, and how many are allowed; servers name the two numbers in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
   for (const pattern of WITH_ANSWER) {
     const { prompt, answer, most, used = Number(prompt) + Number(answer) } = pattern.exec(message)?.groups ?? {};
     if (most !== undefined) return { used: Number(used), limit: Number(most), answer: Number(answer) };
   }
-  if (/\d characters/.test(message)) return undefined; // they were not counted as tokens
+  if (/\d characters/.test(message)) return undefined; // the server counted characters, not tokens
   const counts = (message.replace(UUID, "").match(/\d[\d,]*/g) ?? [])
     .map((digits) => Number(digits.replaceAll(",", "")))
     .filter((count) => count >= 100);

@@ -1,7 +1,7 @@
 /**
- * An object of an API's JSON that is being read. Each field is asked for by its name and its type; what nobody has asked for, at whatever
- * level, is what the API says and the nouns do not: `rest`. A request is read strictly: a value of another type is a `BadRequest` that says
- * where it stands (`messages[2].tool_calls[0].function.name must be a string; it is 5`). An answer is read as far as it goes.
+ * Reads an object of an API's JSON. Each field is asked for by name and type; the fields that no reader asked for, at any level, are those
+ * that the nouns have no place for: `rest`. A request is read strictly: a value of another type is a `BadRequest` that says where it is
+ * (`messages[2].tool_calls[0].function.name must be a string; it is 5`). In an answer such values are ignored.
  */
 import { BadRequest } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
@@ -10,12 +10,12 @@ import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
 import { entryOf, isEmpty, isList, isText, snake, words } from "./read.ts";
 
-/** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
+/** No real request or answer nests deeper, and walking one that does would exhaust the stack. */
 export const MAX_DEPTH = 512;
 
 const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request", message, status: 400 });
 
-/** The body of a request, given as JSON text or as what it stands for. */
+/** The body of a request, given as JSON text or already parsed. */
 export function readBody(body: unknown): JsonObject {
   const value = isText(body) ? parse(body) : body;
   if (!isObject(value)) throw bad("the body must be a JSON object");
@@ -32,7 +32,6 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether a value nests deeper than so many levels. */
 export function deeperThan(value: Json, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isList(value)) {
@@ -64,12 +63,12 @@ const TYPES: Readonly<Record<keyof Types, string>> = {
   list: "a list",
 };
 
-/** What an API calls a field, and what the nouns call it: one table for both directions. */
+/** From an API's name of a field to the nouns' name of it: one table for both directions. */
 export type FieldNames = { readonly [key: string]: string };
 
 const typesOf = <T extends keyof Types>(type: T, names: string) => names.split(" ").map((name) => [name, type] as const);
 
-/** What the nouns' fields hold. */
+/** The types of the nouns' fields; all others are strings. */
 const NOUNS: ReadonlyMap<string, keyof Types> = new Map([
   ...typesOf(
     "number",
@@ -79,19 +78,19 @@ const NOUNS: ReadonlyMap<string, keyof Types> = new Map([
   ...typesOf("object", "parameters response schema"),
 ]);
 
-/** Of these, `false` is the same as nothing. */
+/** Fields for which `false` means the same as absence. */
 const ONLY_TRUE = words("deferred isError");
 
 // ---- Reading
 
-/** Whose object it is, and how it is read. */
+/** Which wire's object is read, and how. */
 export interface Reading {
   readonly wire: WireId;
-  /** Values of another type are refused; otherwise they are not there. */
+  /** Values of another type are refused; otherwise they count as absent. */
   readonly strict?: boolean;
-  /** Keys that no other wire need speak of. */
+  /** Keys that other wires may leave out without a warning. */
   readonly quiet?: ReadonlySet<string> | undefined;
-  /** Keys may be spelled `in_snake_case`, too, and a list of one may lack its brackets. */
+  /** Keys may also be spelled `in_snake_case`, and a list of one element may lack its brackets. */
   readonly lax?: boolean | undefined;
 }
 
@@ -100,13 +99,13 @@ export class Fields {
   readonly #reading: Reading;
   readonly #parent: Fields | undefined;
   readonly #key: string;
-  /** Its place in the list of that key. */
+  /** The index of this object, if the key holds a list. */
   readonly #index: number | undefined;
-  /** The keys that nobody has asked for yet. */
+  /** The keys that have not been asked for yet. */
   readonly #left: (string | undefined)[];
-  /** Whether any of them may be another spelling. */
+  /** Whether any key may be in snake case. */
   readonly #hasSnakes: boolean;
-  /** Objects inside of it that are read for it: what is left of them is left of it. */
+  /** Inner objects that are read as part of this one: what is left of them counts as left of this one. */
   #inner: Fields[] | undefined;
 
   constructor(value: JsonObject, reading: Reading, key = "", parent?: Fields, index?: number) {
@@ -120,7 +119,7 @@ export class Fields {
     this.#hasSnakes = reading.lax === true && keys.some((key) => key.includes("_"));
   }
 
-  /** Where it stands; put together only where something is wrong, or is kept. */
+  /** The path of this object; built only for errors and for values that are kept. */
   get at(): string {
     return this.#parent ? this.#parent.place(this.#key, this.#index) : this.#key;
   }
@@ -135,16 +134,16 @@ export class Fields {
   #spelled(key: string): string {
     return this.#hasSnakes && this.value[key] === undefined ? snake(key) : key;
   }
-  /** A look at what stands there; it is still left. */
+  /** The value of a key, which still counts as not asked for. */
   peek(key: string): Json | undefined {
     return this.value[this.#spelled(key)] ?? undefined;
   }
-  /** No key that we ask for is one that every object has from its prototype. */
+  /** Needs no check for own keys: no key that we ask for is on the prototype of objects. */
   json(key: string): Json | undefined {
     if (this.#left.length === 0) return undefined;
     const name = this.#spelled(key);
     const value = this.value[name];
-    if (value === undefined) return undefined; // most are absent
+    if (value === undefined) return undefined; // most keys are absent
     const at = this.#left.indexOf(name);
     if (at >= 0) this.#left[at] = undefined;
     return value ?? undefined;
@@ -157,7 +156,7 @@ export class Fields {
     return this.#reading.strict ? fail(this.place(key), `must be ${TYPES[type]}`, value) : undefined;
   }
 
-  /** Of several spellings, the first that says anything. */
+  /** The first of several spellings that is not empty. */
   text(key: string, other?: string, third?: string): string | undefined {
     const text = this.#typed("string", key);
     if (other === undefined) return text;
@@ -173,11 +172,11 @@ export class Fields {
   flag(key: string): boolean | undefined {
     return this.#typed("boolean", key);
   }
-  /** A string that must be there. */
+  /** A string that must be present and not empty. */
   name(key: string): string {
     return this.text(key) || this.fail(key, "must be a string that is not empty");
   }
-  /** What a table has for the word that stands here. */
+  /** The table's entry for the value of this key. */
   word<T>(key: string, table: Readonly<Record<string, T>>): T {
     const word = this.json(key);
     return entryOf(table, word) ?? fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
@@ -187,28 +186,28 @@ export class Fields {
     return only === undefined || isList(only) ? (this.#typed("list", key) ?? []) : [only];
   }
 
-  /** What is said otherwise, or always. */
+  /** Marks keys as asked for whose values are expressed in another way, or always the same. */
   ask(...keys: string[]): void {
     for (const key of keys) this.json(key);
   }
 
-  /** An object that becomes a thing of its own. */
+  /** An inner object that becomes a noun of its own, with its own rest. */
   thing(key: string): Fields | undefined {
     const value = this.#typed("object", key);
     return value && new Fields(value, this.#reading, key, this);
   }
-  /** An object that is a part of this one. */
+  /** An inner object that is part of this one. */
   object(key: string): Fields | undefined {
     const inner = this.thing(key);
     if (!inner) return undefined;
-    this.#inner = this.#inner ? [...this.#inner, inner] : [inner]; // an array that is pushed to makes room for many
+    this.#inner = this.#inner ? [...this.#inner, inner] : [inner]; // `push` would reserve room for many
     return inner;
   }
-  /** The same; nothing is in it where there is none. */
+  /** Like `object`, but empty where there is none. */
   inner(key: string): Fields {
     return this.object(key) ?? new Fields({}, this.#reading, key, this);
   }
-  /** Each element of a list of objects; they, too, become things of their own. */
+  /** Reads each element of a list of objects as a `thing`. */
   each<T>(key: string, read: (item: Fields, i: number) => T): T[] {
     const reading = this.#reading;
     const list = this.list(key);
@@ -219,7 +218,7 @@ export class Fields {
     });
   }
 
-  /** The fields that a table names, by the nouns' names. Of two keys for one field the last one given counts. */
+  /** The fields that a table names, under the nouns' names. If two keys mean one field, the last one of the table that is present counts. */
   read<T extends object>(names: FieldNames): Partial<T> {
     const read: Record<string, unknown> = {};
     for (const key in names) {
@@ -229,7 +228,7 @@ export class Fields {
     }
     return read as Partial<T>;
   }
-  /** The same; `undefined`, if there are none. */
+  /** Like `read`, but `undefined` if there are no such fields. */
   some<T extends object>(names: FieldNames): Partial<T> | undefined {
     const read = this.read<T>(names);
     return isEmpty(read) ? undefined : read;
@@ -237,7 +236,7 @@ export class Fields {
 
   // ---- What is left
 
-  /** `undefined`: everything was asked for. What is null in an answer says nothing: servers send every field that they know. */
+  /** What was not asked for; `undefined`: nothing. In an answer null counts as absent: servers send every field that they know. */
   rest(): JsonObject | undefined {
     let rest: { [key: string]: Json } | undefined;
     for (const key of this.#left) {
@@ -254,7 +253,7 @@ export class Fields {
     }
     return rest && withNumbersOf(this.value, rest);
   }
-  /** As the state of what the object became. */
+  /** The rest, as the state of the noun that the object became. */
   state(): Opaque[] | undefined {
     const rest = this.rest();
     return (

@@ -1,4 +1,4 @@
-/** JSON Schema for targets that take only a part of it, with a report of what was lost on the way. */
+/** JSON Schema for targets that accept only a part of it, with a report of what was lost. */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
@@ -19,11 +19,11 @@ export interface SchemaOut {
 type Draft = { [key: string]: Json };
 type Walk = (schema: Json, path: string) => Draft;
 
-/** Keywords that hold a schema or a list of them, and such that hold schemas by name. */
+/** Keywords that hold a schema or a list of schemas, and keywords that hold schemas by name. */
 const INNER = words("anyOf oneOf allOf prefixItems items additionalProperties not if then else contains propertyNames");
 const NAMED = words("properties patternProperties $defs definitions dependentSchemas");
 
-/** Every schema inside a schema, rewritten. */
+/** A copy of the schema in which `walk` has rewritten each schema directly inside it. */
 function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
   const mapped: Draft = withNumbersOf(schema, { ...schema });
   for (const key in schema) {
@@ -44,11 +44,11 @@ function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
 
 // ---- References
 
-/** A schema may name itself, or double at every step: it is cut where it grows beyond these. */
+/** A schema may refer to itself, or double at every step: beyond these limits its references are cut. */
 const MAX_NODES = 4000;
 const MAX_NESTED = 3;
 
-/** Every local `$ref` replaced by what it names. Where that has no end, anything goes, and the report says so. */
+/** Replaces every local `$ref` by its target. A reference without target or end allows any value (of the target's type) and is reported. */
 export function inlineRefs(schema: JsonObject): SchemaOut {
   const lost: SchemaLoss[] = [];
   let nodes = 0;
@@ -77,12 +77,12 @@ export const hasRef = (value: Json): boolean =>
 // ---- Rewriting
 
 type Lose = (keyword: string) => void;
-/** `root`: what references point into. */
+/** `root`: the schema that references point into. */
 type Rule = (schema: Draft, lose: Lose, root: JsonObject) => Draft;
 
 const unchanged: Rule = (schema) => schema;
 
-/** Every schema in a schema, rewritten: `before` what is inside of it was, and `after`. */
+/** Rewrites a schema and all schemas inside it, each with `before` before its inner schemas are rewritten and with `after` afterwards. */
 function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule): SchemaOut {
   const lost = [...already];
   const walk: Walk = (item, path) => {
@@ -93,7 +93,6 @@ function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule
   return { schema: walk(schema, ""), lost };
 }
 
-/** Takes keywords off. */
 function drop(draft: Draft, isLost: (keyword: string) => boolean, lose: Lose): void {
   for (const key of Object.keys(draft).filter(isLost)) {
     if (!SILENT.has(key)) lose(key);
@@ -101,10 +100,10 @@ function drop(draft: Draft, isLost: (keyword: string) => boolean, lose: Lose): v
   }
 }
 
-/** What nobody misses. */
+/** Keywords whose loss is not reported. */
 const SILENT = words("$schema $id $comment $defs definitions");
 
-/** `allOf` grown together; `oneOf` and `const` said with `anyOf` and `enum`. */
+/** Merges `allOf`; expresses `oneOf` and `const` as `anyOf` and `enum`. */
 const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
   let draft = rest;
   if (literal !== undefined) draft.enum = [literal];
@@ -116,7 +115,7 @@ const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
   return draft;
 };
 
-/** The same, and null, as a type or an alternative, said with `nullable`. */
+/** Like `plain`; also expresses null, whether as a type or as an alternative, as `nullable`. */
 const unified: Rule = (schema, lose, root) => {
   const { type, anyOf, ...out } = plain(schema, lose, root);
   const some = (list: readonly Json[]) => {
@@ -131,7 +130,7 @@ const unified: Rule = (schema, lose, root) => {
   return choices.length > 0 ? { ...out, anyOf: choices } : out;
 };
 
-/** Two objects as one; of two values for a keyword that cannot have both, the first stays. */
+/** Merges two schemas. Of two values for a keyword that can have only one, the first stays. */
 function grown(into: Draft, part: JsonObject, lose: Lose): Draft {
   const out: Draft = { ...into };
   for (const [key, value] of Object.entries(part)) {
@@ -165,7 +164,7 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
 
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/** Google's servers take their words with `_`, too, and Python's `google-genai` writes a `response_schema` so. */
+/** Google's servers accept their keywords in snake case, too, and Python's `google-genai` writes a `response_schema` that way. */
 const SNAKES: Readonly<Record<string, string>> = Object.fromEntries(
   [...COUNTS, "anyOf", "propertyOrdering", "additionalProperties"].map((key) => [snake(key), key]),
 );
@@ -175,14 +174,17 @@ const camel: Rule = (schema) => {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [entryOf(SNAKES, key) ?? key, value]));
 };
 
-/** `Optional[str]` of a Python function is, in `google-genai`, an object that is a string or null: Google's servers look at the alternatives alone. */
+/**
+ * `google-genai` declares `Optional[str]` in a Python function as an object whose alternatives are string and null: Google's servers look
+ * at the alternatives alone.
+ */
 function isOverruled({ type, anyOf }: JsonObject): boolean {
   const types = listOf(anyOf).map((item) => [objectOf(item).type ?? []].flat());
   const differs = (other: Json) => String(other).toLowerCase() !== String(type).toLowerCase();
   return isText(type) && types.every(({ length }) => length > 0) && types.flat().some(differs);
 }
 
-/** Whether anything in it may be in Gemini's words: few clients still write so, and a look takes less time than a copy. */
+/** Whether any part of the schema may be in Gemini's dialect: few clients still write it, and checking is cheaper than copying. */
 function isGeminis(schema: Json): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   if (isList(schema)) return schema.some(isGeminis);
@@ -196,10 +198,10 @@ function isGeminis(schema: Json): boolean {
 const isGeminisWord = (key: string, value: unknown): boolean =>
   key === "type" ? String(value).toLowerCase() !== value : isText(value) && COUNTS.includes(key);
 
-/** As the clients of Google's protocol buffers number them. */
+/** The types by number, as clients of Google's protocol buffers send them. */
 const TYPES = ["", "string", "number", "integer", "boolean", "array", "object", "null"];
 
-/** Back from Gemini's dialect: lower-case types, `nullable` as a type, counts that came as strings. JSON Schema passes unchanged. */
+/** Back from Gemini's dialect: lower-case types, null as a type, counts as numbers even if they came as strings. JSON Schema stays the same. */
 export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
   !isGeminis(schema)
     ? schema
@@ -217,7 +219,7 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
         return rest;
       }).schema;
 
-/** Schemas that came in Gemini's own dialect, as they came: its own servers get them so. */
+/** The originals of schemas that came in Gemini's dialect: Google's servers get them unchanged. */
 const OWN_WORDS = new WeakMap<JsonObject, JsonObject>();
 
 export function fromOwnWords(schema: JsonObject): JsonObject {
@@ -226,7 +228,7 @@ export function fromOwnWords(schema: JsonObject): JsonObject {
   return read;
 }
 
-/** `undefined`: it came otherwise, or was changed since. */
+/** `undefined`: the schema did not come in Gemini's dialect, or has been changed since. */
 export function ownWordsOf(schema: JsonObject): JsonObject | undefined {
   const own = OWN_WORDS.get(schema);
   return own && JSON.stringify(fromGeminiSchema(own)) === JSON.stringify(schema) ? own : undefined;
@@ -234,7 +236,10 @@ export function ownWordsOf(schema: JsonObject): JsonObject | undefined {
 
 // ---- Ollama's tools
 
-/** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */
+/**
+ * Ollama's server silently drops references, `allOf`, `oneOf` and `const`, so they are inlined or rewritten; and it wants one type at the
+ * top, and objects as properties.
+ */
 export function ollamaSchema(given: JsonObject): SchemaOut {
   const { schema, lost } = rewrite(inlineRefs(given), plain, unchanged);
   return { schema: isText(schema.type) ? schema : { ...schema, type: "object" }, lost };
@@ -242,7 +247,7 @@ export function ollamaSchema(given: JsonObject): SchemaOut {
 
 // ---- Anthropic's tools
 
-/** One object at the top: of alternatives, all properties, and what is required in each. */
+/** One object at the top. Alternatives are merged: all of their properties, and as required only what each of them requires. */
 export function objectSchema(schema: JsonObject): SchemaOut {
   const type = "object";
   const choices = schema.anyOf ?? schema.oneOf;
@@ -267,10 +272,10 @@ const CONSTRAINED_KEYWORDS = words(
   "type title description default enum anyOf properties required additionalProperties items minItems pattern format $ref $defs definitions",
 );
 const CONSTRAINED_FORMATS = words("date-time time date duration email hostname uri ipv4 ipv6 uuid");
-/** Look-around, back references, classes by name and edges of words. */
+/** Look-around, back references, named classes and word boundaries. */
 const HARD_PATTERN = /\(\?[^:]|\\[bBkpP1-9]/;
 
-/** Keywords that the API takes with some values, and whether it takes this one. */
+/** Keywords that the API accepts only with some values, and whether it accepts the given one. */
 const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
   enum: (value) => isList(value) && !value.some((item) => typeof item === "object" && item !== null),
   minItems: (value) => value === 0 || value === 1,
@@ -279,12 +284,12 @@ const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
 };
 
 /**
- * The part of JSON Schema that structured output and strict tools are held to; any other keyword, and recursion, the API refuses. Objects
- * allow nothing but their properties. What cannot be enforced the description asks for: `minimum: 1, maximum: 10`.
+ * The part of JSON Schema that structured output and strict tools support; the API refuses any other keyword, and recursion. Objects allow
+ * only their declared properties. The description asks for what cannot be enforced: `minimum: 1, maximum: 10`.
  */
 export function constrainedSchema(schema: JsonObject): SchemaOut {
   const inlined = inlineRefs(schema);
-  const finite = inlined.lost.length > 0 ? inlined : { schema, lost: [] }; // what has an end may stay where it is
+  const finite = inlined.lost.length > 0 ? inlined : { schema, lost: [] }; // references without recursion may stay
   const sayable: Rule = (given, lose, root) => {
     const draft = plain(given, lose, root);
     const refused = (key: string) => !CONSTRAINED_KEYWORDS.has(key) || CONSTRAINED[key]?.(draft[key]!) === false;
@@ -306,12 +311,12 @@ export function constrainedSchema(schema: JsonObject): SchemaOut {
 const NOT_STRICT = words(
   "allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames prefixItems contains minContains maxContains unevaluatedProperties unevaluatedItems uniqueItems minProperties maxProperties",
 );
-/** One of these says what a value is: anything at all it may not be. */
+/** Strict mode demands one of these: a schema may not allow just any value. */
 const SAYING = ["type", "enum", "const", "anyOf", "$ref"];
 
 /**
- * Every object closed and all of its properties required: one that may be absent may be `null` instead, and `nulls` says so. A schema that
- * is strict stays as it is; `undefined`: it cannot be said so.
+ * Closes every object and requires all of its properties; a property that was optional may be `null` instead, and `nulls` says so. A schema
+ * that is already strict stays the same; `undefined`: the schema cannot be made strict.
  */
 export function strictSchema(schema: JsonObject): { schema: JsonObject; nulls: boolean } | undefined {
   let [can, nulls] = [schema.type === "object", false];
@@ -320,7 +325,7 @@ export function strictSchema(schema: JsonObject): { schema: JsonObject; nulls: b
     can &&= SAYING.some((key) => draft[key] !== undefined) && !Object.keys(draft).some((key) => NOT_STRICT.has(key));
     if (draft.type !== "object" && !isObject(properties)) return draft;
     const inner = Object.entries(isObject(properties) ? properties : {});
-    can &&= more === false || (more === undefined && isObject(properties)); // a map, or an object of any kind
+    can &&= more === false || (more === undefined && isObject(properties)); // neither a map nor an object of any kind
     can &&= inner.every(([, item]) => isObject(item) && !isEmpty(item));
     const required = listOf(draft.required);
     const isOptional = ([name]: [string, Json]) => !required.includes(name);

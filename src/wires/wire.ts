@@ -1,4 +1,4 @@
-/** What every wire offers. One file per wire holds one such object; nothing outside this room knows an API's JSON or its stream. */
+/** What every wire offers. One file per wire exports one `Wire`; nothing outside this folder knows an API's JSON or its stream. */
 import type { ErrorInfo, Event, Finish, JsonObject, Request, Response, Warning, WireId } from "../core/nouns.ts";
 
 export interface Wire {
@@ -10,7 +10,7 @@ export interface Wire {
   decodeRequest(input: WireInput): Request;
   encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
   createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
-  /** Whether this API has a reason for what ended an answer as an error: then it is an answer all the same. Absent: it never has. */
+  /** Whether this API has a finish reason for the error that ended an answer: then it is sent as an answer, not as an error. Absent: never. */
   hasReason?(finish: Finish): boolean;
   encodeError(error: ErrorInfo, request?: Request, options?: EncoderOptions): WireOutput & { status: number };
 
@@ -21,7 +21,7 @@ export interface Wire {
   createStreamDecoder(context?: WireContext): StreamDecoder;
   decodeError(status: number, headers: Headers, body: unknown): ErrorInfo;
 
-  // Beside the chat: lists of models, and counting tokens where the API has it (its requests are read by `decodeRequest`, too).
+  // Besides chat: lists of models, and token counts where the API has them (`decodeRequest` reads those requests, too).
 
   readonly modelsPath: string;
   encodeModels(models: readonly ModelInfo[]): unknown;
@@ -37,11 +37,11 @@ export interface ModelInfo {
   /** Seconds since 1970. */
   created?: number;
   contextLength?: number;
-  /** `false`: it never hears of tools. */
+  /** `false`: the model is never told about tools. */
   tools?: boolean;
 }
 
-/** JSON on its way out: it may hold `undefined`, which is not printed, and `RawJson`. */
+/** JSON that is about to be printed: it may hold `undefined`, which is not printed, and `RawJson`. */
 export type Draft = { [key: string]: unknown };
 
 export type Headers = Readonly<Record<string, string>>;
@@ -51,9 +51,9 @@ export interface WireInput {
   query: Readonly<Record<string, string>>;
   /** With lower-case names. */
   headers: Headers;
-  /** JSON text, or what it stands for. */
+  /** JSON text, or the parsed value. */
   body: unknown;
-  /** What was kept of an answer (`EncoderOptions.keep`), for clients that send an id instead: of an item, or of the answer that they go on from. */
+  /** What `EncoderOptions.keep` stored, for clients that send only an id: of an item, or of the answer that they continue from. */
   recall?: ((id: string) => JsonObject | undefined) | undefined;
 }
 
@@ -65,69 +65,69 @@ export interface WireOutput {
 export interface EncoderOptions {
   now?: () => Date;
   mintId?: (n: number) => string;
-  /** What an error is sent with, where that is not the wire's own status for it. */
+  /** The HTTP status that an error is sent with, if it is not the wire's own for this error. */
   status?: number | undefined;
-  /** Hears what the answer holds and this wire cannot say: a call that was cut, another provider's extension. */
+  /** Called for anything in the answer that this wire cannot express: a call that was cut, another provider's extension. */
   warn?: (warning: Warning) => void;
-  /** How long the answer took so far, in milliseconds, and until its first content. */
+  /** How long the answer has taken so far and until its first content, in milliseconds. */
   spent?: (() => { ms: number; firstMs?: number | undefined }) | undefined;
-  /** How many tokens the prompt has, roughly: for a wire that says so before anybody has counted them. */
+  /** A rough count of the prompt's tokens, for a wire that must name a number before the server has counted them. */
   estimate?: () => number;
-  /** Hears each item, and each turn, that the client may name later instead of sending it back. */
+  /** Called with each item, and each turn, that the client may later refer to by id instead of sending it back. */
   keep?: ((id: string, item: Draft) => void) | undefined;
 }
 
-/** Each method gives the text to send next, which may be empty. */
+/** Each method returns the text to send next, which may be empty. */
 export interface StreamEncoder {
   encode(event: Event): string;
   end(): string;
   heartbeat(): string;
 }
 
-/** Takes text: whoever reads bytes uses one streaming `TextDecoder`. */
+/** Takes text: to read bytes, use one streaming `TextDecoder`. */
 export interface StreamDecoder {
   feed(text: string): Event[];
   flush(): Event[];
 }
 
-/** What a server wants otherwise. Everything absent: as most servers that speak the wire take it. */
+/** How a server differs from most servers that speak its wire. An absent field: it does not differ. */
 export interface WireProfile {
-  /** openai-chat: nothing that the official API would refuse (`top_k`, `reasoning_content`), however many other servers take it. */
+  /** openai-chat: sends nothing that the official API would refuse (`top_k`, `reasoning_content`), even though many other servers accept it. */
   readonly official?: boolean;
-  /** openai-chat: the spelling of thinking in old messages. Absent: as the server itself, or the client, spelled it. */
+  /** openai-chat: the field for thinking in earlier messages. Absent: the one that the server itself, or the client, used. */
   readonly thinkingField?: "reasoning_content" | "reasoning";
-  /** openai-chat: how the limit of the answer is called. */
+  /** openai-chat: the field for the answer's token limit. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** openai-chat, openai-responses: `false`: the role is sent as `system`. */
   readonly developerRole?: boolean;
-  /** openai-chat, openai-responses: `false`: custom tools go as functions with one string. */
+  /** openai-chat, openai-responses: `false`: custom tools are sent as functions with one string. */
   readonly customTools?: boolean;
-  /** openai-chat, openai-responses: `false`: which tools may be called is said by sending no others. */
+  /** openai-chat, openai-responses: `false`: only the tools that may be called are sent. */
   readonly allowedTools?: boolean;
-  /** openai-chat, openai-responses: `false`: a tool that must be called is the only one that is sent, and one must be called. */
+  /** openai-chat, openai-responses: `false`: a tool that must be called is sent alone, with the choice `required`. */
   readonly namedTool?: boolean;
-  /** openai-chat: `true`: the marks that Anthropic's clients set for the prompt's cache (`cache_control`) go along. */
+  /** openai-chat: `true`: prompt-cache marks of Anthropic's clients (`cache_control`) are sent along. */
   readonly cacheMarks?: boolean;
   /** gemini: `false`: declarations in the older `parameters` dialect instead of JSON Schema. */
   readonly jsonSchema?: boolean;
-  /** `false`: a system text in mid-conversation becomes a labelled text, and neighbours of one role one message, as templates want it. */
+  /** `false`: a system text in mid-conversation becomes a labelled text, and neighbouring messages of one role are merged, for templates. */
   readonly systemAnywhere?: boolean;
-  /** anthropic: thinking that no Anthropic server signed is sent, too: compatible servers take it, the official API refuses. */
+  /** anthropic: thinking that no Anthropic server signed is sent, too: compatible servers accept it, the official API refuses it. */
   readonly unsignedThinking?: boolean;
-  /** The answer's limit where the API demands one and the request has none. */
+  /** The answer's token limit, where the API demands one and the request has none. */
   readonly maxTokens?: number;
 }
 
-/** What the answer is read with. Plain data: it may be recorded. */
+/** What decoding the answer needs to know of the request. Plain data, so that it can be recorded. */
 export interface WireContext {
-  /** Tools that go by another name in this request: the name that was sent, then ours. */
+  /** Tools that were renamed in this request: from the name that was sent to ours. */
   readonly names: Readonly<Record<string, string>>;
-  /** What the request said and this wire cannot. */
+  /** What the request says and this wire cannot express. */
   readonly warnings: readonly Warning[];
-  /** Tools of which the server was told that what may be absent may be null, and their schemas without that: such nulls are taken out again. */
+  /** The original schemas of tools whose optional values the server was told to write as null: those nulls are removed from the calls. */
   readonly nulls?: Readonly<Record<string, JsonObject>>;
-  /** The output was asked for inside of an object, and is taken out of it again. */
+  /** The output was asked for inside an object, and must be taken out of it. */
   readonly wrapped?: true;
-  /** The ids of the calls that the request holds: those of the answer are others, and minted ones count on from there. */
+  /** The ids of the calls in the request: the answer's calls get other ids, and minted ids count on from there. */
   readonly ids?: readonly string[];
 }

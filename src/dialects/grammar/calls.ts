@@ -1,6 +1,6 @@
 /**
- * A dialect's grammar, from a description of how its calls look. The grammar begins with what triggers it, so that the same rules serve
- * where it is armed by a trigger (`auto`) and where it holds from the first token on (`required`, a named tool).
+ * A dialect's grammar, from a description of how its calls look. The grammar begins with its own trigger, so that the same rules serve
+ * when a trigger arms it (`auto`) and when it applies from the first token on (`required`, a named tool).
  */
 import type { Json, JsonObject, Tool, ToolChoice } from "../../core/nouns.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../dialect.ts";
@@ -9,23 +9,23 @@ import { blanks, literal, optional, Rules, row, until } from "./gbnf.ts";
 import { schemaRules } from "./schema.ts";
 import { jsonValues, type Values } from "./values.ts";
 
-/** Where the arguments stand in a call. */
+/** The place of the arguments in a call. */
 export const ARGUMENTS = Symbol("arguments");
 
 /** A part of a call: text, one of several texts, the most usual one first, or a pattern in GBNF. */
 export type Piece = string | readonly string[] | { readonly pattern: string } | typeof ARGUMENTS;
 
-/** What the revisions of a template write in their own ways. */
+/** What may differ between the revisions of a template. */
 export interface CallForm {
   readonly values: Values;
   readonly call: (name: string) => readonly Piece[];
-  /** The same as a structural tag has it, which begins with text. */
+  /** The same for a structural tag, which must begin with text. */
   readonly tag?: (name: string) => readonly Piece[];
-  /** Before a call. A model may leave it out: then the first piece of the call, which is text, arms the grammar too. */
+  /** Comes before a call. A model may omit it, so the call's first piece, which is text, also arms the grammar. */
   readonly opener?: string;
   /** Between parallel calls. */
   readonly between?: Exclude<Piece, typeof ARGUMENTS>;
-  /** What stands around all calls, the first of several texts in a structural tag; `optional`: or does not. */
+  /** What wraps all calls; of several beginnings, a structural tag takes the first. `optional`: the model may omit it. */
   readonly section?:
     | {
         readonly begin: string | readonly [string, ...string[]];
@@ -33,31 +33,31 @@ export interface CallForm {
         readonly optional?: true;
       }
     | undefined;
-  /** Blanks in the text of a call may be others, as in JSON. */
+  /** Blanks in the text of a call may vary, as in JSON. */
   readonly loose?: true;
   /** What arms the grammar: words that a call begins with. */
   readonly words: readonly string[];
   readonly thinking?: { readonly open: string; readonly close: string };
-  /** The same for llama.cpp, where a call begins with a word that has the tool's name in it. */
+  /** What arms the grammar in llama.cpp, if calls begin with a word that contains the tool's name. */
   readonly word?: (name: string) => string;
 }
 
 export interface CallFormat extends CallForm {
-  /** Other forms in circulation, by the variant that has them. */
+  /** Other forms in circulation, by variant. */
   readonly variants?: Readonly<Record<string, Partial<CallForm>>>;
-  /** Before all but the first thing of an output, where a model may have it too. */
+  /** Comes before every part of an output; before the first part it is optional. */
   readonly start?: string;
-  /** Where words do not do for llama.cpp: regular expressions; the grammar starts at the first group, or else at the match. */
+  /** Triggers for llama.cpp where words do not suffice: regular expressions. The grammar starts at the first group, or else at the match. */
   readonly patterns?: readonly string[];
-  /** What no answer without calls has in it beside the words: marks of calls that models write too, */
+  /** What an answer without calls must not contain besides `words`: other marks that models write before calls, */
   readonly openers?: readonly string[];
   /** and the beginning of a call of this tool that no mark announces. */
   readonly bareOpener?: (name: string) => string;
-  /** What the model may write before its calls, where it says nothing. */
+  /** What the model may write before its calls in place of text. */
   readonly lead?: string;
-  /** What it may write behind them. */
+  /** What the model may write after its calls. */
   readonly stop?: string;
-  /** How an answer without calls looks around its JSON, if that is not all of it. */
+  /** What surrounds the JSON of an answer without calls, if anything does. */
   readonly answer?: readonly Piece[];
 }
 
@@ -93,7 +93,7 @@ function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly 
   return { chosen, forced };
 }
 
-/** Calls as a body, and as a structural tag for each way to begin. */
+/** Calls as the body of a rule, and as one structural tag for each way to begin. */
 interface Calls {
   readonly body: string;
   /** What arms the grammar: in a structural tag, and for llama.cpp. */
@@ -102,10 +102,10 @@ interface Calls {
   readonly tags: readonly JsonObject[];
 }
 
-/** The arguments of each tool. */
+/** Each tool with the rule of its arguments. */
 type Written = readonly (readonly [name: string, args: string])[];
 
-/** What the grammar of one request is made with. */
+/** The functions that write the grammar of one request. */
 function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking }: GrammarOptions, preserved: readonly string[]) {
   const { variants = {}, words, start, stop, lead } = format;
   const { thinking } = { ...format, ...variants[variant ?? ""] };
@@ -119,7 +119,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
 
   // ---- calls
 
-  /** The forms that calls may have: that of the variant, or any. */
+  /** The forms that calls may have: that of the variant, or any if no variant is set. */
   const forms = (): CallForm[] => {
     const others = variant === undefined ? [{}, ...new Set(Object.values(variants))] : [variants[variant] ?? {}];
     return others.map((form) => ({ ...format, ...form }));
@@ -201,10 +201,10 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
 
   // ---- whole outputs
 
-  /** In a structural tag. Not the schema itself: xgrammar reads some otherwise, or refuses them, and then fails for all tools. */
+  /** The content of a structural tag. Not the schema itself: xgrammar reads some schemas differently, or refuses them and then fails for all tools. */
   const contents = (body: string): JsonObject => ({ type: "grammar", grammar: rules.text(body) });
 
-  /** Nothing to hold the model to. */
+  /** A grammar that constrains nothing. */
   const free = (): Grammar => ({ gbnf: "", triggers: [], preserved: [...preserved], relaxed });
 
   const grammar = (body: string, format: Json = contents(body)): Grammar => ({
@@ -224,10 +224,10 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
       return inRow(format, format.answer ?? [ARGUMENTS], json);
     },
 
-    /** The body of calls with what may stand before them. */
+    /** The body of calls with what may come before them. */
     led: ({ body }: Calls): string => (lead === undefined ? body : `${optional(literal(lead))} (${body})`),
 
-    /** Thinking, then one of these, from the first token on. */
+    /** Constrains the output from the first token on: thinking, then one of these bodies. */
     whole: (bodies: readonly string[]): Grammar => {
       const output = rules.choice("output", bodies);
       const thought = thinking && `${until(rules, [thinking.close])} ${literal(thinking.close)} ${start ? literal(start) : blanks(rules)}`;
@@ -246,10 +246,10 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
       return { ...grammar(led, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
     },
 
-    /** No calls. */
+    /** Any text without calls. */
     silent: (tools: readonly Tool[]): Grammar => {
       const { openers = [], bareOpener } = format;
-      if (words.length === 0 && tools.length > 0) report("", "", "toolChoice"); // a call is known by its keys, in any order
+      if (words.length === 0 && tools.length > 0) report("", "", "toolChoice"); // such calls are known only by their keys, in any order
       const names = tools.map(({ name }) => name).filter((name) => /^[\w.-]+$/.test(name));
       const others = Object.values(variants).flatMap((form) => form.words ?? []);
       return grammar(until(rules, [...words, ...others, ...openers, ...(bareOpener ? names.map(bareOpener) : [])]));
@@ -259,7 +259,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
 
 const isText = (piece: Piece): piece is string => typeof piece === "string";
 
-/** Text of a format whose blanks at the joints may be others. */
+/** Text whose blanks at the joints may vary. */
 function looseText(rules: Rules, text: string): string {
   const runs = text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/);
   return row(...runs.flatMap((run, i) => [i > 0 && blanks(rules), run && literal(run)])) || '""';
@@ -273,7 +273,7 @@ function onlyObjects(parameters: JsonObject): JsonObject {
 }
 
 const NONE: JsonObject = { type: "object", properties: {} };
-/** A tool whose input is text is called with this. */
+/** The arguments of a tool whose input is text. */
 const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
 /** The grammar of structured output: one JSON value by this schema, and nothing else. */

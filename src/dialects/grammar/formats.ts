@@ -1,6 +1,6 @@
 /**
- * How the calls of each dialect look to a grammar. They stand here and not in the dialects' own files, so that a page which imports one
- * dialect to scan and to render does not load what writes grammars.
+ * How the calls of each dialect look to a grammar. This is not in the dialects' own files, so that a page that imports one dialect to scan
+ * and render does not load the code that writes grammars.
  */
 
 import type { Dialect } from "../dialect.ts";
@@ -21,7 +21,7 @@ import {
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
 
-/** Hermes' calls, which others write too. */
+/** Hermes calls, which other dialects share. */
 const TAGGED: CallFormat = {
   values: jsonValues,
   call: (name) => [`<tool_call>\n${jsonCall(name)}`, ARGUMENTS, "}\n</tool_call>"],
@@ -37,7 +37,7 @@ const BARE: CallFormat = {
   call: (name) => [jsonCall(name, "parameters"), ARGUMENTS, "}"],
   between: "\n",
   loose: true,
-  words: [], // nothing says that a call begins
+  words: [], // no mark announces a call
   openers: ['{"name":'],
   thinking: THINK,
 };
@@ -62,7 +62,7 @@ const DEEPSEEK = {
   thinking: THINK,
 };
 
-/** DeepSeek's markup. `blank`: what stands in the tags before their words. */
+/** DeepSeek's markup. `blank`: what precedes the word in a tag. */
 const dsmlForm = (word: string, blank = ""): CallForm => ({
   values: xmlValues({
     open: (key, kind) => `<｜DSML｜${blank}parameter name=${quoted(key)} string="${kind === "string"}">`,
@@ -81,7 +81,7 @@ const DSML: Pick<CallFormat, "openers" | "thinking"> = {
   thinking: THINK,
 };
 
-/** With newlines or without: GLM wrote them until 4.6. */
+/** Newlines are optional: GLM wrote them until 4.6. */
 const GLM: CallFormat = {
   values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
   call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
@@ -90,7 +90,7 @@ const GLM: CallFormat = {
   thinking: THINK,
 };
 
-/** Hy3's tags, which have a suffix or not. */
+/** Hy3's tags, with or without a suffix. */
 const hy3Form = (suffix: string): CallForm => ({
   values: xmlValues({
     open: (key) => `<arg_key${suffix}>${key}</arg_key${suffix}>\n<arg_value${suffix}>`,
@@ -104,7 +104,7 @@ const hy3Form = (suffix: string): CallForm => ({
   thinking: { open: `<think${suffix}>`, close: `</think${suffix}>` },
 });
 
-/** What stands before every tag of MiniMax-M3's calls. */
+/** The token before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
 /** Calls as the members of a list. */
 const JSON_LIST: Pick<CallForm, "call" | "between" | "loose"> = {
@@ -136,17 +136,17 @@ const HARMONY_BODY: readonly Piece[] = [
   [" <|constrain|>json", "<|constrain|>json", " json", ""],
   "<|message|>",
   ARGUMENTS,
-  ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+  ["<|call|>", ""], // llama.cpp ends the answer at this token, so a grammar never sees it
 ];
 
-/** Inkling's, behind the name that a model may leave out. */
+/** Inkling's call, after the name that a model may omit. */
 const inklingCall = (name: string): readonly Piece[] => [
   `<|content_invoke_tool_json|>{"name":${compactJson(name)},"args":`,
   ARGUMENTS,
   "}<|end_message|>",
 ];
 
-/** Muse Glimmer's, behind the header. */
+/** Muse Glimmer's call, after the header. */
 const atemCall = (name: string): readonly Piece[] => [
   `<atem:function_calls>\n<atem:invoke name=${quoted(name)}>\n`,
   ARGUMENTS,
@@ -213,7 +213,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     start: ">>>",
     call: (name) => [`${name}\n`, ARGUMENTS],
     between: ">>>",
-    words: [], // also what everybody may read begins so
+    words: [], // text for the user begins with the same mark
     bareOpener: (name) => `>>>${name}\n`,
     thinking: THINK,
     answer: [["all\n", ""], ARGUMENTS],
@@ -222,7 +222,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
     words: ["<start_function_call>"],
-    stop: "<start_function_response>", // llama.cpp does not know that it ends the answer
+    stop: "<start_function_response>", // llama.cpp does not know that this token ends the answer
   },
   gemma4: {
     values: gemmaValues('<|"|>', "null", isBare),
@@ -404,7 +404,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: [`${MINIMAX}<tool_call>`],
     openers: [`${MINIMAX}<invoke `],
     thinking: { open: "<mm:think>", close: "</mm:think>" },
-    lead: "</mm:think>", // so begins an answer without thinking
+    lead: "</mm:think>", // begins an answer without thinking
   },
   mistral: {
     values: jsonValues,
@@ -487,7 +487,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
       ARGUMENTS,
       "<|tool_call:end|>",
     ],
-    section: { begin: "<|tool_calls|>", end: ["<|calls|>", ""] }, // llama.cpp ends the answer at it
+    section: { begin: "<|tool_calls|>", end: ["<|calls|>", ""] }, // llama.cpp ends the answer at this token
     words: ["<|tool_calls|>"],
     openers: ["<|tool_call:begin|>"],
     thinking: { open: "<|think|>", close: "<|end|>" },
@@ -497,8 +497,8 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
 };
 
 /**
- * A dialect with its `grammar`, as `getDialect` gives it. Imported alone (`dragoman/dialects/gemma4`) it has none: what writes grammars is
- * nearly as large as the dialect, and only some runtimes can hold a model to one.
+ * A dialect with its `grammar`, as `getDialect` returns it. Imported alone (`dragoman/dialects/gemma4`) it has none: the code that writes
+ * grammars is nearly as large as the dialect, and only some runtimes can make a model follow one.
  */
 export function withGrammar(dialect: Dialect): Dialect {
   const format = FORMATS[dialect.id];

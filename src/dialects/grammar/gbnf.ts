@@ -4,10 +4,10 @@
  *     root ::= "<|tool_call>call:" f
  *     f ::= "f{n:" integer "}"
  *
- * What this room calls an atom may stand in a sequence as it is; a body may be a choice.
+ * An atom, as it is called here, can be part of a sequence as it is; a body may be a choice.
  */
 
-/** Rules under construction. The same body is one rule, whoever asks for it. */
+/** Rules under construction. Equal bodies share one rule. */
 export class Rules {
   readonly #bodies = new Map<string, string>();
   readonly #names = new Map<string, string>();
@@ -30,7 +30,7 @@ export class Rules {
     return this.rule(hint, [...new Set(atoms)].join(" | "));
   }
 
-  /** A rule whose body comes later, because it will mention itself. */
+  /** A rule whose body comes later, because it refers to itself. */
   reserve(hint: string): string {
     const word = hint.replace(/[^a-zA-Z0-9]+/g, "-").slice(0, 48);
     const base = /^[a-zA-Z]/.test(word) ? word : `x-${word}`;
@@ -48,7 +48,7 @@ export class Rules {
     this.#names.set(body, name);
   }
 
-  /** What rules that mention each other were made for; they are made once. */
+  /** Makes a group of rules that refer to each other only once; `what` identifies the group. */
   once(what: string, make: () => string): string {
     const name = this.#made.get(what) ?? make();
     this.#made.set(what, name);
@@ -67,33 +67,33 @@ const mentioned = (body: string): string[] =>
   (body.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][\w-]*/g) ?? []).filter((token) => /^[a-zA-Z]/.test(token));
 
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
-/** Not `\x`: xgrammar reads as many digits behind it as there are, llama.cpp two. */
+/** Not `\x`: xgrammar reads as many digits after it as there are, llama.cpp two. */
 const hex = (code: number): string =>
   code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 
 export function literal(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
   const escaped = text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char.charCodeAt(0)));
-  // xgrammar prints such a character as `\x`, and then reads that.
+  // xgrammar prints such a character as `\x` and reads that again, so no digit may follow it.
   return `"${escaped.replace(/(\\u00..)(?=[\da-f])/gi, '$1" "')}"`;
 }
 
 const codeOf = (char: string): number => char.codePointAt(0) ?? 0;
 
-/** A character inside of brackets. */
+/** A character inside brackets. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
 const inClass = (char: string): string => (/[\\\]^[\-\x00-\x1f\x7f]/.test(char) ? (ESCAPES[char] ?? hex(codeOf(char))) : char);
 
 const span = (from: string, to: string): string => (from === to ? from : `${from}-${to}`);
 
-/** Any character but these; `a-z` is a range. Beyond ASCII as all others, since xgrammar loses such characters from a negated class. */
+/** Any character but these; `a-z` is a range. Beyond ASCII, all other characters are listed, since xgrammar loses such ones from a negated class. */
 export function noneOf(chars: readonly string[]): string {
   const ranges = [...new Set(chars)].map((given): [string, string] => {
     const [from = "", , to = from] = given;
     return [from, to];
   });
   if (ranges.every(([, to]) => to < "\x80")) {
-    const isControl = ([, to]: [string, string]) => to < " " || to > "~"; // these last, with no digit behind them
+    const isControl = ([, to]: [string, string]) => to < " " || to > "~"; // these come last, so that no digit follows them
     const sorted = ranges.toSorted((a, b) => Number(isControl(a)) - Number(isControl(b)));
     return `[^${sorted.map(([from, to]) => span(inClass(from), inClass(to))).join("")}]`;
   }
@@ -109,19 +109,19 @@ export function noneOf(chars: readonly string[]): string {
 
 const MAX_CODE = 0x10ffff;
 
-/** A sequence of what is not empty. */
+/** A sequence of the atoms that are not empty. */
 export const row = (...atoms: readonly (string | false)[]): string => atoms.filter(Boolean).join(" ");
 
 export const optional = (body: string): string => (body === "" ? "" : `(${body})?`);
 
-/** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */
+/** Blanks as JSON printers write them: none, one, or a line break; no more, because a weak model may go on forever. */
 export const blanks = (rules: Rules, indent = 20): string => rules.rule("ws", `(" " | "\\n"{1,2} [ \\t]{0,${indent}})?`);
 
-/** Any text that has none of the marks in it: a rule for each beginning of a mark that may have been written last. */
+/** Any text without these marks: one rule for each beginning of a mark that the text so far may end with. */
 export function until(rules: Rules, marks: readonly string[]): string {
   const begun = new Set(marks.flatMap((mark) => Array.from(mark, (_, i) => mark.slice(0, i))));
   const chars = [...new Set(marks.join(""))];
-  /** What of a text may still become a mark. */
+  /** The end of a text that may still become a mark. */
   const rest = (text: string): string => (begun.has(text) ? text : rest(text.slice(1)));
   return rules.once(`text until ${marks.join(" ")}`, () => {
     const names = new Map(Array.from(begun, (beginning) => [beginning, rules.reserve("text")]));

@@ -1,26 +1,26 @@
-/** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot say is allowed, and reported. */
+/** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot express is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
-/** References are rules, so recursion is no matter; this bounds what is copied because something stands beside a reference. */
+/** References become rules, so recursion is harmless; this limits the copies made where other keywords accompany a reference. */
 const MAX_DEPTH = 32;
 const MAX_RULES = 4000;
-/** Longer counts cost llama.cpp a rule for each. */
+/** Higher counts are not enforced: each costs llama.cpp a rule. */
 const MAX_COUNT = 256;
-/** So many keys that must be there come in any order; more, in that of the schema. */
+/** Up to this many required keys may come in any order; more must follow the schema's order. */
 const MAX_FREE = 4;
 
-/** Keywords that no rule here can keep, by how they begin. */
+/** Keywords that the rules cannot enforce, by their beginnings. */
 const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
 /** The same for strings. */
 const BEYOND_TEXT = /^(?:pattern|format)$/;
-/** Keywords that allow and forbid nothing. */
+/** Keywords that constrain nothing. */
 const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
 
-const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // counted, since a weak model would write digits for ever
+const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // limited, because a weak model may write digits forever
 const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
 const TYPES = ["string", "number", "boolean", "null", "array", "object"];
 /** Whether values of this type are of this kind. */
@@ -30,7 +30,7 @@ const ANY: JsonObject = {};
 
 export type Report = (path: string, keyword: string) => void;
 
-/** Where a schema stands. */
+/** Where a schema is in its document, and how its values are written. */
 interface Place {
   /** The document that references point into. */
   readonly root: JsonObject;
@@ -40,9 +40,9 @@ interface Place {
   readonly path: string;
   readonly hint: string;
   readonly depth: number;
-  /** The references that led here with nothing written between: to follow one again would be left recursion. */
+  /** The references followed since anything was last written: to follow one of them again would be left recursion. */
   readonly open: readonly JsonObject[];
-  /** An object that declares no keys has none. */
+  /** An object that declares no keys allows none. */
   readonly closed?: boolean;
 }
 
@@ -51,9 +51,9 @@ interface Pair {
   readonly required: boolean;
 }
 
-/** Gives the rule of a whole schema; `closed`: if it declares no keys, there are none. */
+/** Returns a function that writes the rule of a whole schema; its `closed`: a schema that declares no keys allows none. */
 export function schemaRules(rules: Rules, syntax: ValueSyntax) {
-  /** The rules of what references point to, by the syntax that they are in. */
+  /** The rules of schemas that references point to, by syntax. */
   const known = new Map<ValueSyntax, Map<JsonObject, string>>();
 
   const relaxed = (at: Place, keyword: string): string => {
@@ -63,7 +63,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 
   const written = (schema: Json | undefined, at: Place): string => value(schema, at) ?? relaxed(at, schema === false ? "false" : "$ref");
 
-  /** Behind something written. */
+  /** A place inside this one, after something was written: any reference may be followed again. */
   const inside = (at: Place, step: string, key: string): Place => ({
     ...at,
     syntax: at.syntax.inner ?? at.syntax,
@@ -74,7 +74,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     closed: false,
   });
 
-  /** `undefined`: the schema allows nothing, or leads back to itself and adds nothing. */
+  /** `undefined`: the schema allows nothing, or leads back to itself without adding anything. */
   const value = (schema: Json | undefined, at: Place): string | undefined => {
     if (!isObject(schema)) return schema === false ? undefined : any(at);
     if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
@@ -97,7 +97,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
     const literals = own.const !== undefined ? [own.const] : Array.isArray(own.enum) ? own.enum : [];
     if (literals.length === 0) return typed(own, at);
-    // No list is a word: the words are those that may stand in it.
+    // An array whose `enum` lists no array: the choices are meant for its items.
     if (own.type === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
       return typed({ ...others, items: { enum: words as Json } }, at);
@@ -124,7 +124,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return named(found, { ...below, depth: at.depth - 1 }, value);
   };
 
-  /** The rule of this schema, whoever asks for it; the body may mention it. */
+  /** The one rule of this schema in this syntax; its body may refer to it. */
   const named = (schema: JsonObject, at: Place, write: typeof value): string | undefined => {
     const names = known.get(at.syntax) ?? new Map<JsonObject, string>();
     known.set(at.syntax, names);
@@ -155,7 +155,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return some.length > 0 ? rules.choice(at.hint, some) : undefined;
   };
 
-  /** Objects and lists are schemas of constants, so that blanks in them are free. */
+  /** Objects and lists become schemas of constants, so that blanks in them stay free. */
   const constant = (one: Json, at: Place): string | undefined => {
     const { kind } = at.syntax;
     if (kind && !isOf(kind, typeOf(one))) return undefined;
@@ -209,7 +209,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       const all = Array.from({ length: last - first + 1 }, (_, i) => syntax.scalar(first + i));
       return rules.choice(hint, all);
     }
-    const bounds = { minimum: minimum || undefined, maximum, exclusiveMinimum, exclusiveMaximum }; // a sign is held
+    const bounds = { minimum: minimum || undefined, maximum, exclusiveMinimum, exclusiveMaximum }; // the sign is enforced, so `minimum: 0` is not reported
     for (const [keyword, bound] of Object.entries(bounds)) if (bound !== undefined && bound !== false) report(path, keyword);
     const sign = least >= 0 || above >= 0 ? "" : '"-"?';
     return rules.rule(type, row(sign, WHOLE, type === "number" && FRACTION));
@@ -253,7 +253,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     });
     const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
     const rest = schema.additionalProperties ?? (keys.length + patterns.length === 0 && !at.closed);
-    // Which pattern a key fits is not held, so its value may be by any of them.
+    // Which pattern a key matches is not enforced, so its value may follow any of them.
     const [one, ...more] = [...patterns, rest].filter((part) => part !== false);
     const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
     const place = inside(at, patterns.length > 0 ? "patternProperties" : "additionalProperties", "other");
@@ -263,7 +263,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return rules.rule(at.hint, row(open, arranged(pairs, other, at.syntax.object, at.hint), close) || '""');
   };
 
-  /** Where a string may stand, hardly anything else can be told from one, although a schema may allow it. */
+  /** Where strings are raw text, hardly any other value can be told from a string, even if the schema allows both. */
   const property = (schema: Json | undefined, at: Place): string => {
     const { syntax, root } = at;
     const kinds = syntax.verbatim && isObject(schema) ? branches({ schema, root }).map((schema) => schemaTypes({ schema, root })) : [];
@@ -290,7 +290,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return all.length > 1 ? `(${all.join(" | ")})` : all.join("");
   };
 
-  /** Pairs in their order, with a comma between those that are there. */
+  /** Pairs in their order, with commas between those present. */
   const inTurn = (pairs: readonly Pair[], other: string, { comma, nothing }: ObjectSyntax, hint: string): string => {
     let more = other && `(${row(comma, other)})*`;
     const anchor = pairs.findIndex((pair) => pair.required);
@@ -301,7 +301,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       });
       return row(...bodies, more);
     }
-    // No key must be there: whichever is the first has no comma.
+    // No key is required: whichever comes first has no comma before it.
     let first = nothing === undefined ? optional(row(other, more)) : other ? `(${row(other, more)} | ${nothing})` : nothing;
     for (const { body } of pairs.toReversed()) {
       const pair = rules.rule(`${hint}-pair`, body);
@@ -311,7 +311,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return first;
   };
 
-  /** Where each has tags of its own, models write them in the order they like. Every set of required ones that are still to come is a rule. */
+  /** Where each pair has its own tags, models write the pairs in any order. Each set of required pairs still to come is a rule. */
   const inAnyOrder = (pairs: readonly Pair[], other: string, { nothing }: ObjectSyntax, hint: string): string => {
     const named = pairs.map(({ body, required }) => ({ pair: rules.rule(`${hint}-pair`, body), required }));
     const must = named.flatMap(({ pair, required }) => (required ? pair : []));
@@ -342,7 +342,7 @@ function merged(a: JsonObject, b: JsonObject): JsonObject {
   return sum;
 }
 
-/** `{2,5}`, if it is cheap. */
+/** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
 function quantifier(least: Json, most: Json | undefined): string | undefined {
   const cheap = (count: Json) => Number.isInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT;
   if (!cheap(least) || (most !== undefined && (!cheap(most) || Number(most) < Number(least)))) return undefined;

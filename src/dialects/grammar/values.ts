@@ -6,48 +6,48 @@ import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gb
 
 export type Scalar = string | number | boolean | null;
 
-/** What stands around and between the members of an object or a list. */
+/** What surrounds and separates the members of an object or a list. */
 export interface Brackets {
   readonly open: string;
   readonly comma: string;
   readonly close: string;
 }
 
-/** Where values of several types are written apart: which of them; `others`: all but strings. */
+/** The type of a value, for syntaxes that write each type differently; `others`: all types but strings. */
 export type Kind = JsonType | "others";
 
 export interface ObjectSyntax extends Brackets {
   /** A key and its value, which is an atom. */
   readonly pair: (name: string, value: string, kind?: Kind) => string;
-  /** The same for any key but these. */
+  /** The same for any key that is not declared. */
   readonly otherPair: (declared: readonly string[], value: string, kind?: Kind) => string;
-  /** What stands where there are no pairs. */
+  /** What an object without pairs contains. */
   readonly nothing?: string;
-  /** Nothing holds the two tags of such a key to the same name. */
+  /** The grammar cannot make the two tags of an undeclared key have the same name. */
   readonly unpaired?: true;
-  /** The order of the keys, where it is not that of the schema. */
+  /** The order of the keys, if not that of the schema. */
   readonly sort?: typeof dictsort;
 }
 
 export interface ValueSyntax {
   readonly scalar: (value: Scalar) => string;
-  /** Any string, an atom. `length` is a quantifier such as `{0,9}`; `undefined`: a length cannot be kept here. */
+  /** Any string, an atom. `length` is a quantifier such as `{0,9}`; `undefined`: this syntax cannot enforce a length. */
   readonly string: (length?: string) => string | undefined;
   readonly object: ObjectSyntax;
   readonly list: Brackets & { readonly item?: (value: string) => string };
-  /** A string may be anything, and so the text of any other value but for those of these types. */
+  /** Strings are raw text, so the text of any other value may be a string, too, except for values of these types. */
   readonly verbatim?: readonly JsonType[];
-  /** How values are written where no string may stand, if otherwise. */
+  /** How values are written where the schema allows no string, if differently. */
   readonly noStrings?: ValueSyntax;
-  /** There are only values of this kind. */
+  /** Only values of this kind are written in this syntax. */
   readonly kind?: Kind;
-  /** How the values inside of an object or a list are written, if otherwise. */
+  /** How values inside an object or a list are written, if differently. */
   readonly inner?: ValueSyntax;
-  /** How those of them are written that are no strings, if otherwise: one way for all, or one for each type. */
+  /** How such values that are not strings are written, if differently: one syntax for all, or one for each type. */
   readonly innerOthers?: readonly ValueSyntax[];
 }
 
-/** A syntax needs the rules that it adds to. */
+/** Makes a syntax that adds to these rules. */
 export type Values = (rules: Rules) => ValueSyntax;
 
 const quoted = (text: string): string => literal(`"${escapeJson(text)}"`);
@@ -56,7 +56,7 @@ const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
 /** `{"a": 1, "b": [true, null]}` */
 export const jsonValues: Values = (rules) => jsonSyntax(rules, blanks(rules));
-/** The same where it is printed in lines, in the middle of what is printed so. */
+/** The same inside other indented JSON, where lines are indented further. */
 export const indentedValues: Values = (rules) => jsonSyntax(rules, blanks(rules, 48));
 
 function jsonSyntax(rules: Rules, ws: string): ValueSyntax {
@@ -99,7 +99,7 @@ export const gemmaValues =
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
           const ends = [...":,{}<[]\"'", "\0- "];
-          // Several words could spell a declared key that has several.
+          // A key of several words could otherwise spell a declared key that contains a blank.
           const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
           const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;
           return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
@@ -157,23 +157,23 @@ export const pythonValues: Values = (rules) => {
   return { ...inner, object, inner };
 };
 
-/** What stands around the value of an XML parameter. */
+/** How an XML parameter surrounds its value. */
 export interface XmlParameter {
-  /** `kind`: which value it is, where the tag must say so. */
+  /** `kind`: the kind of the value, if the tag must state it. */
   readonly open: (key: string, kind?: Kind) => string;
-  /** What a string cannot have in it. */
+  /** Ends the value, so no string can contain it. */
   readonly close: string;
-  /** Behind every parameter. */
+  /** What follows every parameter. */
   readonly behind: string;
-  /** For no parameters. */
+  /** What a call without parameters contains. */
   readonly nothing?: string;
-  /** What the tags say of a value: whether it is a string, or its type. */
+  /** What the tags state about a value: whether it is a string, or its type. */
   readonly typed?: "string" | "type";
-  /** `True` is `true`, and so on. */
+  /** Python's words (`True`, `False`, `None`) are allowed beside JSON's. */
   readonly python?: true;
   /** How objects and lists are written, if not as JSON. */
   readonly literals?: Values;
-  /** Newlines between tags may be there or not. */
+  /** Newlines between tags are optional. */
   readonly loose?: true;
 }
 
@@ -193,7 +193,7 @@ export const xmlValues =
     const others = kinds.map((kind) => ({ ...noStrings, kind }));
     const strings: ValueSyntax = {
       ...json,
-      // What is read where a string may stand is one, but for the word of JSON itself.
+      // Where the schema allows a string, any text is read as one, except JSON's `null`.
       scalar: (value) => (value === null ? literal("null") : scalar(value)),
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
       verbatim: ["null"],
@@ -215,7 +215,7 @@ export const xmlValues =
 
 const newlineOr = (run: string): string => (run === "\n" ? '"\\n"?' : literal(run));
 
-/** `<city>Paris</city><tags><item>a</item></tags>`, each tag behind a mark: all values are elements, strings as they are. */
+/** `<city>Paris</city><tags><item>a</item></tags>`, each tag after a mark: all values are elements, strings as they are. */
 export const elementValues =
   (mark: string): Values =>
   (rules) => {

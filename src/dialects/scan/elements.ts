@@ -1,5 +1,5 @@
 /**
- * Arguments as elements that nest, each tag behind a mark that is a token of its own:
+ * Arguments as elements that nest, each tag after a mark that is a token of its own:
  *
  *     ]<]minimax[>[<tags>]<]minimax[>[<item>a]<]minimax[>[</item>]<]minimax[>[</tags>
  *

@@ -9,7 +9,8 @@ import { WORD_END } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Outcome, type Reader, type Syntax } from "../../core/reader.ts";
 import { charTable, charTableExcept, ESCAPED, isBlank, Marks } from "../../core/window.ts";
-import { elementOf, jsonCalls, release } from "./json-calls.ts";
+import { jsonCalls, release } from "./json-calls.ts";
+import { elementOf } from "./json-places.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readThen, speak, tooLong } from "./steps.ts";
 

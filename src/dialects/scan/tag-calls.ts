@@ -125,7 +125,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
   const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
 
-  /** Without a block, a name that is undeclared or stands behind a slip makes a call only if something legal follows: the model may be explaining the format. */
+  /** Without a block, a name that is undeclared or comes after a slip makes a call only if something legal follows: the model may be explaining the format. */
   const confirm =
     (name: string): Step =>
     (s) => {

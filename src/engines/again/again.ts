@@ -1,7 +1,7 @@
 /**
- * One request, in the words that its model is known to take; and in others, where it refuses something that is not the client's business: a
- * limit that does not fit, a setting that it does not know, a way to think, a window that is too small. As long as nothing was said, it is asked
- * again, with a warning for what is lost, and whoever comes after is spared the refusal.
+ * Adapts a request to what its model is known to accept, and again whenever the model refuses something the client need not care about: a
+ * token limit that does not fit, an unknown setting, a way to ask for thinking, a window that is too small. As long as the model has said
+ * nothing, it is asked again, with a warning for whatever is lost; later requests to the model are adapted beforehand.
  */
 import type { ErrorInfo, Request, ThinkingSettings, Warning } from "../../core/nouns.ts";
 import { Remembered } from "../remembered.ts";
@@ -9,14 +9,14 @@ import { heeding, joined, type Lesson, lessonOf } from "./lessons.ts";
 import { refusesThinking, ThinkingWays, waysToThink } from "./thinking.ts";
 import { hasWindow, inWindow, windowFor } from "./window.ts";
 
-/** Nobody shall be asked for ever. */
+/** How often one request may be changed and sent again. */
 const MAX_LESSONS = 4;
 const MAX_LOWERED = 3;
 
 type Thinking = Request & { thinking: ThinkingSettings };
 const isThinking = (request: Request): request is Thinking => request.thinking !== undefined;
 
-/** What the models of a server have taught. */
+/** What was learnt about a server's models from their refusals. */
 export class Experience {
   readonly lessons = new Remembered<Lesson>();
   readonly thinking = new ThinkingWays();
@@ -25,23 +25,23 @@ export class Experience {
 
 export interface AgainOptions {
   readonly experience: Experience;
-  /** A client of the server's own wire has put its settings as it wants them. */
+  /** The client speaks another wire than the server. If it speaks the same, its settings are sent as they are. */
   readonly isTranslated: boolean;
   readonly warn: (warning: Warning) => void;
 }
 
 export class Again {
-  /** As the model is asked now. */
+  /** The request as it should be sent now. */
   request: Request;
   readonly #options: AgainOptions;
   #lowered = 0;
-  /** What the model has taught this time, and how often. */
+  /** What this request's refusals have taught, and how many there were. */
   #lesson: Lesson | undefined;
   #lessons = 0;
-  /** What shall be thought about, where its settings were translated. */
+  /** The request with its original thinking settings, if they were translated from another wire. */
   #thinking: Thinking | undefined;
   #way = 0;
-  /** The window that the model was found to need; one that somebody has chosen stays. */
+  /** The window that the model was found to need. A window set in the configuration is never changed. */
   #window: number | undefined;
   readonly #isChosen: boolean;
 
@@ -59,23 +59,24 @@ export class Again {
     this.#think(this.#thinking, experience.thinking.first(this.#thinking));
   }
 
-  /** Whether `request` says now what is worth trying. */
+  /** Changes `request` after a refusal; returns whether it is worth sending again. */
   refused(error: ErrorInfo): boolean {
     return this.#asksForLess(error) || this.#asksForRoom(error) || this.#asksAsTaught(error) || this.#asksToThinkOtherwise(error);
   }
 
-  /** It answers. */
+  /** The model accepted `request`: what it took to get there is remembered. */
   took(): void {
     const { lessons, thinking, windows } = this.#options.experience;
     const { model } = this.request;
     if (this.#lesson) lessons.set(model, joined(lessons.get(model), this.#lesson));
-    if (this.#window !== undefined) windows.set(model, this.#window); // it keeps it while it is used
+    if (this.#window !== undefined) windows.set(model, this.#window); // renewed, so that a window in use is not forgotten
     if (this.#thinking) thinking.took(this.#thinking, this.#way);
   }
 
   /**
-   * A server that counts otherwise than we do, and refuses only what the answer may take, is asked again. vLLM stops counting where the prompt
-   * leaves one token too few, and says that it is "at least" so long: half of what it would leave may do.
+   * The prompt fits, but prompt and token limit together do not: the limit is lowered to the room that is left. vLLM stops counting the
+   * prompt once it is one token too long and reports "at least" that many; the real room is then unknown, and half of the reported room is
+   * tried.
    */
   #asksForLess({ tokens }: ErrorInfo): boolean {
     const { request } = this;
@@ -90,7 +91,7 @@ export class Again {
     return true;
   }
 
-  /** An Ollama whose window is too small for the prompt gets a larger one, if nobody has chosen it. */
+  /** Ollama's window is too small for the prompt: a larger one is requested, unless the configuration sets it. */
   #asksForRoom(error: ErrorInfo): boolean {
     const window = this.#isChosen ? undefined : windowFor(error, this.request);
     if (window === undefined || window <= (this.#window ?? 0)) return false;
@@ -103,7 +104,7 @@ export class Again {
     this.request = inWindow(this.request, window);
   }
 
-  /** A model that refuses a setting is asked as it wants it. */
+  /** The model refuses a setting: the request is adapted, and the lesson kept. */
   #asksAsTaught(error: ErrorInfo): boolean {
     const lesson = this.#lessons < MAX_LESSONS ? lessonOf(error, this.request, this.#options.isTranslated) : undefined;
     if (!lesson) return false;
@@ -119,7 +120,7 @@ export class Again {
     warnings.forEach(warn);
   }
 
-  /** A model that refuses how it is told to think is asked in another way. */
+  /** The model refuses the thinking settings: the next way to express them is tried. */
   #asksToThinkOtherwise(error: ErrorInfo): boolean {
     const wanted = this.#thinking;
     if (!wanted || !refusesThinking(error) || this.#way + 1 >= waysToThink(wanted.thinking).length) return false;

@@ -1,6 +1,6 @@
 /**
- * What stands behind a tool's result, where only the model may speak: Mistral's refuse a user there (`Unexpected role 'user' after role
- * 'tool'`), and so do templates that count turns. The result tells it, with a label.
+ * Messages between a tool result and the model's next turn. Mistral's models refuse a user message there (`Unexpected role 'user' after
+ * role 'tool'`), and so do templates that count turns. The message is then moved into the tool result, with a label.
  */
 import type { ErrorInfo, Message, Request } from "../../core/nouns.ts";
 import { inResult } from "../../wires/adapt-messages.ts";
@@ -8,7 +8,9 @@ import { withLabels } from "../../wires/media.ts";
 
 const REFUSED = /unexpected role \W?user\W? after role \W?tool|roles must alternate/i;
 
-/** Whether anything stands there; media of results do, since they are shown by the user. */
+/**
+ * Whether any message follows a tool result before the model's turn. Media of a tool result count, since they are sent as a user message.
+ */
 export const isAnyBehind = ({ messages }: Request): boolean =>
   messages.some((message, i) =>
     message.role === "tool" ? message.media !== undefined : message.role !== "assistant" && messages[i - 1]?.role === "tool",
@@ -16,7 +18,7 @@ export const isAnyBehind = ({ messages }: Request): boolean =>
 
 export const refusesBehind = ({ message }: ErrorInfo, request: Request): boolean => REFUSED.test(message) && isAnyBehind(request);
 
-/** The messages with all of that inside of the results. */
+/** Moves everything that follows a tool result into that result. */
 export function intoResults(messages: readonly Message[]): Message[] {
   const out: Message[] = [];
   for (const message of messages) {

@@ -1,4 +1,6 @@
-/** The ids of calls, where a server takes only its own kind, Mistral's `Tool call id was toolu_01 but must be a-z, A-Z, 0-9, with a length of 9`. */
+/**
+ * Call ids for servers that accept only their own form; Mistral: `Tool call id was toolu_01 but must be a-z, A-Z, 0-9, with a length of 9`.
+ */
 import type { ErrorInfo, Message, Request } from "../../core/nouns.ts";
 
 const REFUSED = /tool call id.*length of 9\b/i;
@@ -11,7 +13,7 @@ export const hasOtherIds = ({ messages }: Request): boolean => messages.flatMap(
 
 export const refusesIds = ({ message }: ErrorInfo, request: Request): boolean => REFUSED.test(message) && hasOtherIds(request);
 
-/** The messages with ids of that kind. They are counted from the start: what was sent stays as it was. */
+/** Rewrites the ids to Mistral's form. Ids are numbered from the first message, so an id sent once stays the same in later requests. */
 export function withItsIds(messages: readonly Message[]): Message[] {
   const all = [...new Set(messages.flatMap(idsIn))];
   const own = new Map(all.map((id, i) => [id, ITS_OWN.test(id) ? id : `call${String(i).padStart(5, "0")}`]));

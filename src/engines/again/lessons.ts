@@ -1,6 +1,7 @@
 /**
- * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
- * wants it, with a warning for what is lost, and so is whoever comes after, for a while. Each lesson is a row of `ROWS`.
+ * What a model refuses in a request: a token limit that is too high, `temperature`, an old name for the limit, images. The request is
+ * changed and sent again, with a warning for what is lost; for a while, later requests are changed beforehand. Each lesson is a row of
+ * `ROWS`.
  */
 import type { ErrorInfo, Message, Part, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { isForced } from "../../wires/adapt.ts";
@@ -12,53 +13,53 @@ import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { hasOtherIds, refusesIds, withItsIds } from "./ids.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
-/** Where one value was refused, another may be taken. */
+/** A setting with the value that was refused: another value may be accepted. */
 type Setting = readonly [keyof Sampling, number];
 
-/** All that can be learnt. */
+/** Everything that can be learnt about a model or its server. */
 interface Teachings {
-  /** It does not take media of these kinds. */
+  /** It accepts no media of these kinds. */
   media: readonly MediaKind[];
-  /** Behind a tool's result it takes nobody's words but its own. */
+  /** After a tool result it accepts only a message of the model. */
   speaksNext: true;
-  /** It takes only ids of its own kind. */
+  /** It accepts call ids only in its own form. */
   ownIds: true;
-  /** It writes no more than that. */
+  /** The highest token limit it accepts. */
   maxTokens: number;
-  /** It takes no limit below that. */
+  /** The lowest token limit it accepts. */
   minTokens: number;
-  /** It takes no more stop strings than that. */
+  /** How many stop strings it accepts. */
   stops: number;
-  /** It knows the limit only as `max_completion_tokens`. */
+  /** It knows the token limit only as `max_completion_tokens`. */
   isNewer: true;
-  /** It wants thinking with every call. */
+  /** It demands thinking in every message that has calls. */
   isThoughtful: true;
-  /** It takes back no thinking of before. */
+  /** It accepts no thinking from earlier turns. */
   isForgetful: true;
-  /** It wants words with every call, be there none. */
+  /** It demands text in every message that has calls, even if it is empty. */
   isWordy: true;
   /** It does not know `stream_options`. */
   isUncounted: true;
-  /** It shows nobody how it thinks. */
+  /** It does not show its thinking. */
   isSilent: true;
-  /** It is held to no format where it has tools. */
+  /** It accepts no output format together with tools. */
   isFree: true;
-  /** It knows JSON, but no schemas of it, or only where the word is said; or no format at all. */
+  /** `json`: it accepts no schema, or JSON output only where the messages contain the word "json". `none`: it accepts no output format. */
   formats: "json" | "none";
-  /** It cannot be made to call a tool. */
+  /** It cannot be forced to call a tool. */
   isUnforced: true;
-  /** It does not know whether it may make several calls. */
+  /** It does not know `parallel_tool_calls`. */
   isUnnumbered: true;
-  /** It does not want to know what a tool gives back. */
+  /** It accepts no schema for a tool's response. */
   isIncurious: true;
-  /** It is held to the schemas of strict tools as long as they take less text than that. */
+  /** It enforces strict schemas only if together they are shorter than this many characters of JSON. */
   strictly: number;
-  /** It does not take these values. */
+  /** It refuses these values. */
   without: readonly Setting[];
 }
 export type Lesson = Readonly<Partial<Teachings>>;
 
-/** `said`: the setting that it names, and its words. */
+/** `said`: the error's `param` and its message. */
 interface Refusal {
   readonly error: ErrorInfo;
   readonly said: string;
@@ -66,16 +67,18 @@ interface Refusal {
 
 interface Heeded {
   readonly request: Request;
-  /** What is lost, in words for the log. */
+  /** What is lost. */
   readonly warning?: Warning;
 }
 
 interface Row<T> {
-  /** It is ours to say: otherwise a client of the server's own wire has put it as it wants it, and hears of it. */
+  /**
+   * Applies even to a client of the server's own wire; any other setting of such a client is left alone, and the client gets the refusal.
+   */
   readonly isOurs?: true;
-  /** What the refusal of such a request teaches. */
+  /** What this refusal of the request teaches, if anything. */
   readonly learn: (refusal: Refusal, request: Request) => T | undefined;
-  /** What is sent instead; `undefined`: the request has nothing of it. */
+  /** What to send instead; `undefined`: the request is not affected. */
   readonly heed: (request: Request, taught: T) => Heeded | undefined;
 }
 
@@ -83,7 +86,7 @@ interface Row<T> {
 export const REFUSED =
   /\bnot\b|n't\b|\bcannot\b|\bun(?:supported|known|recognized|expected|available)|invalid|\b(?:must|should) be\b|\bonly\b|\bextra\b|mandatory|deprecated/i;
 
-/** How servers call them; of two that may not stand together the first stays. */
+/** How servers name the settings. If two exclude each other, the first in this list is kept. */
 const SETTINGS: readonly (readonly [RegExp, keyof Sampling])[] = [
   [/temperature/i, "temperature"],
   [/\btop_?p\b/i, "topP"],
@@ -95,44 +98,67 @@ const SETTINGS: readonly (readonly [RegExp, keyof Sampling])[] = [
   [/repe\w+_?penalty/i, "repeatPenalty"],
 ];
 
-/** `supports at most 16384 completion tokens`, `Expected a value <= 16384`, `range of max_tokens is [1, 8192]`, `> 64000, which is the maximum`, `less than or equal to 8192`, vLLM's `cannot be greater than max_model_len=max_total_tokens=8192`. */
+/**
+ * `supports at most 16384 completion tokens`, `Expected a value <= 16384`, `range of max_tokens is [1, 8192]`, `> 64000, which is the
+ * maximum`, `less than or equal to 8192`, vLLM's `cannot be greater than max_model_len=max_total_tokens=8192`.
+ */
 const MOST =
   /max_?(?:completion_?|output_?)?tokens.*?(?:at most |<= |\[1, |> (?=\d+, which)|\) to |equal to `?|greater than [\w=]+=)(?<most>\d+)(?<exclusive> \(exclusive)?/i;
 
 /** `integer below minimum value. Expected a value >= 16`. */
 const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least>\d+)/i;
-/** `'stop': List should have at most 4 items`, `'stop': array too long. Expected an array with maximum length 4`, `'stop' : maximum number of items is 4`. */
+/**
+ * `'stop': List should have at most 4 items`, `'stop': array too long. Expected an array with maximum length 4`, `'stop' : maximum number
+ * of items is 4`.
+ */
 const STOPS = /\bstop(?:_?sequences)?\b.{0,300}?(?:at most|maximum (?:length|number of items is)|up to) (?<most>\d+)/is;
 const NEWER = /\bmax_tokens\b.*max_completion_tokens/;
-/** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`, `Missing reasoning_content field`. */
+/**
+ * DeepSeek and Kimi: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call
+ * message`, `Missing reasoning_content field`.
+ */
 const THOUGHTS = /reasoning_content.*(?:passed back|missing)|missing reasoning_content/i;
-/** Groq's and Cerebras' `property 'messages.2.assistant.reasoning_content' is unsupported`, Mistral's `body.messages.1.assistant.reasoning_content: Extra inputs`. */
+/**
+ * Groq and Cerebras: `property 'messages.2.assistant.reasoning_content' is unsupported`; Mistral:
+ * `body.messages.1.assistant.reasoning_content: Extra inputs`.
+ */
 const THOUGHT_BEFORE = /\breasoning_(?:content|details)\b|\bmessages\b\S*\.reasoning\b|property '\S*reasoning'/i;
-/** Ollama's: `invalid message content type: <nil>`, LM Studio's `'content' field must be a string`. */
+/** Ollama: `invalid message content type: <nil>`; LM Studio: `'content' field must be a string`. */
 const NO_WORDS = /content type: <nil>|'content' field must be a string/i;
-/** What nobody but us asks for. */
+/** Sent by this library on its own account, unless the client set it. */
 const STREAM_OPTIONS = "stream_options";
 /** `Your organization must be verified to generate reasoning summaries`. */
 const SUMMARY = /reasoning.summar/i;
-/** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
+/**
+ * `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function
+ * calling`.
+ */
 const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
 
-/** DeepSeek's `This response_format type is unavailable now`, Groq's `does not support response format`, LM Studio's `'response_format.type' must be 'json_schema'`. */
+/**
+ * DeepSeek: `This response_format type is unavailable now`; Groq: `does not support response format`; LM Studio: `'response_format.type'
+ * must be 'json_schema'`.
+ */
 const FORMLESS =
   /^(?!.*invalid schema)(?:.*response.?format.*(?:unavailable|support|must be)|.*support.*(?:response.?format|json_schema|json_object|structured output))/is;
-/** Qwen's: `'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'`. */
+/** Qwen: `'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'`. */
 const WORDLESS = /\bword\W+json\b/i;
-/** Qwen's and DeepSeek's: `The tool_choice parameter does not support being set to required or object in thinking mode`. */
+/** Qwen and DeepSeek: `The tool_choice parameter does not support being set to required or object in thinking mode`. */
 const FORCED = /tool_?choice/i;
 const PARALLEL = /parallel_tool_(?:calls|use)/;
 
-/** Mistral's and OpenAI's: `body.tools.0.function.response: Extra inputs are not permitted`, `Unknown parameter: 'tools[0].function.response'`. */
+/**
+ * Mistral and OpenAI: `body.tools.0.function.response: Extra inputs are not permitted`, `Unknown parameter: 'tools[0].function.response'`.
+ */
 const RESPONSE = /\bfunction\b\W*(?:property\W*)?response\b/;
 
-/** Anthropic's: `Too many strict tools (21)`, `too many parameters with union types`, `too many optional parameters`, `Schema is too complex for compilation`. */
+/**
+ * Anthropic: `Too many strict tools (21)`, `too many parameters with union types`, `too many optional parameters`, `Schema is too complex
+ * for compilation`.
+ */
 const STRICT = /too many (?:strict tools|(?:optional )?parameters)|too complex for compilation/i;
 
-/** In the order in which they are looked for, and heeded. */
+/** The lessons, in the order in which they are recognized and applied. */
 const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
   media: {
     learn: ({ error }, request) => some(refusedMedia(error, request)),
@@ -317,15 +343,15 @@ const isRefused = ({ error, said }: Refusal): boolean => isBad(error) && REFUSED
 
 const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
 
-/** Another model made its calls, or this one made them without a thought. */
+/** A message with calls but no thinking: another model wrote it, or this one did not think. */
 const isThoughtless = (message: Message): message is Message & { role: "assistant" } =>
   message.role === "assistant" &&
   message.content.some(({ type }) => type === "tool-call") &&
   !message.content.some((part) => part.type === "thinking" && part.text !== "");
 
-/** Something was thought before. */
+/** The conversation contains thinking. */
 const isThinking = ({ messages }: Request): boolean => saidIn(messages).some(({ type }) => type === "thinking");
-/** It has calls, and no words. */
+/** A message with calls but no text. */
 const isWordless = (message: Message): boolean =>
   message.role === "assistant" && callIds([message]).length > 0 && !message.content.some(({ type }) => type === "text");
 const withParts = (message: Message, change: (parts: Part[]) => Part[]): Message =>
@@ -337,10 +363,10 @@ const saysJson = ({ messages }: Request): boolean => /json/i.test(JSON.stringify
 
 const isFormatted = ({ output, tools = [] }: Request): boolean => output !== undefined && tools.length > 0;
 
-/** Of its tools, what they give back. */
+/** Whether a tool declares a schema for its response. */
 const isTelling = ({ tools = [] }: Request): boolean => tools.some(({ response }) => response !== undefined);
 
-/** How long the schemas of its strict tools are: nobody tells what makes them too much. */
+/** The length of all strict schemas: no server says what makes them too complex, so length is the measure. */
 const strictText = ({ tools = [] }: Request): number =>
   tools.reduce((length, { strict, parameters }) => length + (strict ? JSON.stringify(parameters ?? {}).length : 0), 0);
 
@@ -360,7 +386,7 @@ function limited(request: Request, maxTokens: number, how: string, why: string):
   return { request: { ...request, maxTokens }, warning: { code: "max-tokens", message } };
 }
 
-/** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
+/** `isTranslated`: the client speaks another wire than the upstream; if it speaks the same, its settings are sent as they are. */
 export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
   const refusal: Refusal = { error, said: `${error.param ?? ""} ${error.message}` };
   for (const name of NAMES) {
@@ -370,7 +396,7 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   }
 }
 
-/** The request as the model takes it. */
+/** Applies the lesson to the request. */
 export function heeding(given: Request, lesson: Lesson, isTranslated: boolean): { request: Request; warnings: Warning[] } {
   let request = given;
   const warnings: Warning[] = [];
@@ -386,7 +412,7 @@ export function heeding(given: Request, lesson: Lesson, isTranslated: boolean): 
   return { request, warnings };
 }
 
-/** A client may try many values. */
+/** How many refused values are kept: a client may try many. */
 const MAX_VALUES = 32;
 
 export const joined = (known: Lesson = {}, lesson: Lesson = {}): Lesson => ({

@@ -1,4 +1,4 @@
-/** Media that a model does not take, by what its server says, `image input is not supported`: labels stand in their place. */
+/** Replaces media by labels where the server says that the model does not accept them: `image input is not supported`. */
 import type { ErrorCode, ErrorInfo, Media, Message, Request } from "../../core/nouns.ts";
 import { labelOf, mediaKind } from "../../wires/media.ts";
 
@@ -11,10 +11,10 @@ const isMedia = (part: { type: string }): part is Media => part.type === "media"
 const mediaIn = (message: Message): readonly Media[] =>
   message.role === "tool" ? (message.media ?? []) : [...message.content].filter(isMedia);
 
-/** The kinds of media that a request holds. */
+/** The kinds of media in a request. */
 export const kindsIn = ({ messages }: Request): ReadonlySet<MediaKind> => new Set(messages.flatMap(mediaIn).map(kindOf));
 
-/** How servers call them; where they name none, the rarest is meant first. */
+/** How servers name the kinds, rarest first: an error that names none is taken to mean the rarest kind in the request. */
 const NAMES: readonly (readonly [RegExp, MediaKind])[] = [
   [/\bfiles?\b|pdf|document/i, "files"],
   [/video/i, "videos"],
@@ -24,15 +24,16 @@ const NAMES: readonly (readonly [RegExp, MediaKind])[] = [
 /**
  * `image input is not supported`, `At most 0 image(s) may be provided`, `Unsupported chat content part type: 'file'`, `is not a multimodal
  * model`, `unknown variant `image_url``, `No endpoints found that support image input`, `image_url is only supported by certain models`,
- * `'content' objects must have a 'type' field`, `messages.0.content must be a string`, `missing data required for image input`, mlx-lm's `Only 'text' content type is supported`.
+ * `'content' objects must have a 'type' field`, `messages.0.content must be a string`, `missing data required for image input`; mlx-lm:
+ * `Only 'text' content type is supported`.
  */
 const REFUSED =
   /not (?:\w+ )?(?:supported|enabled|allowed)|(?:not|n't) support|unsupported (?:chat )?content|at most 0 |not an? (?:multi|vision)|unknown variant|found that support|only supported by|'content' objects must|content\W* must be a string|missing data|only 'text' content/i;
-/** What is wrong with one image says nothing of others. */
+/** The error is about one particular file; the model may accept others of its kind. */
 const OF_ONE = /format|mime|extension|base64|decod|download|\bsize\b|bytes|too (?:large|many)/i;
-/** Behind it a server says what it does take. */
+/** After these words a server lists what it does accept. */
 const TAKEN = /supported types|expected|either/i;
-/** llama-server has a 500 for it, OpenRouter a 404. */
+/** llama-server answers with status 500, OpenRouter with 404. */
 const CODES: ReadonlySet<ErrorCode> = new Set(["bad-request", "not-found", "upstream"]);
 
 /** The kinds of media in the request that an error refuses. */
@@ -45,7 +46,7 @@ export function refusedMedia({ code, message }: ErrorInfo, request: Request): Me
   return (named.length > 0 || !/content/i.test(refused) ? named : sent.slice(0, 1)).map(([, kind]) => kind);
 }
 
-/** The messages with the names of such media instead. */
+/** Replaces media of these kinds by labels. */
 export function withoutMedia(messages: readonly Message[], kinds: readonly MediaKind[]): Message[] {
   const isRefused = (media: Media): boolean => kinds.includes(kindOf(media));
   return messages.map((message) => {
@@ -56,5 +57,5 @@ export function withoutMedia(messages: readonly Message[], kinds: readonly Media
   });
 }
 
-/** What no wire can send: it becomes a label where results have room for one. */
+/** The media of a tool result without its data: no wire can send it, so each turns it into a label where its results take one. */
 const nameOf = ({ type, mediaType, name }: Media): Media => ({ type, mediaType, ...(name === undefined ? {} : { name }) });

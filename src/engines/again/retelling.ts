@@ -1,4 +1,4 @@
-/** Asks until the model takes the request, or nothing is left to try; whoever listens hears only the last answer. */
+/** Sends a request until the model accepts it or nothing is left to try. The listener hears only the last answer. */
 import type { Event, Request } from "../../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engine.ts";
 import type { Again } from "./again.ts";
@@ -13,7 +13,7 @@ export class Retelling implements Telling {
   readonly #hear: Hear;
   #telling: Telling | undefined;
   #asked = 0;
-  /** Nobody has been told yet that the server refuses it. */
+  /** A refusal that was not reported to `onAnswer` yet. */
   #refusal: Answer | undefined;
   #begun = false;
 
@@ -44,7 +44,7 @@ export class Retelling implements Telling {
       if (this.#begun || this.#isFinal(events)) this.#hear(events);
       else this.#ask();
     });
-    if (asked === this.#asked) this.#telling = telling; // or it was refused at once, and asked again
+    if (asked === this.#asked) this.#telling = telling; // otherwise it was refused within `#tell`, and a newer one is running
   }
 
   #answered(answer: Answer): void {
@@ -52,7 +52,7 @@ export class Retelling implements Telling {
     else this.#refusal = answer;
   }
 
-  /** What the server says first decides. */
+  /** Whether the listener gets this answer; its first event decides. */
   #isFinal([first]: readonly Event[]): boolean {
     const error = first?.type === "finish" ? first.error : undefined;
     if (error && this.#again.refused(error)) return false;

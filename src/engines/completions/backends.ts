@@ -1,5 +1,5 @@
 /**
- * The servers that complete text: what each of them calls things, and how its answer is read. One entry per server, with the same members.
+ * The servers that complete text: how each names its fields, and how its answer is read. One entry per server, with the same members.
  *
  *     POST /completion { "prompt": [2, 105, 2364], "n_predict": 512, "stop": ["<turn|>"] }
  *     data: {"content": "Hi", "stop": false}
@@ -14,16 +14,16 @@ import { numberOf } from "../../wires/read.ts";
 import type { ServerId } from "../engine.ts";
 import type { Holding } from "../inband/request.ts";
 
-/** What is sent, in our words. */
+/** What to send, independent of the server. */
 export interface Job {
   readonly model: string;
   readonly prompt: string | readonly number[];
-  /** Where the answer ends: at strings, and at tokens. */
+  /** The strings and tokens at which the answer ends. */
   readonly stops: readonly string[];
   readonly stopIds: readonly number[];
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
-  /** Tokens that must stay in the output, or that it ends at: llama-server does not see a stop that it does not write. */
+  /** Tokens that must stay in the output, and those that end it: llama-server does not recognize a stop that it does not write. */
   readonly preserved: readonly string[];
   readonly grammar: Grammar | undefined;
   /** A schema for the whole answer, where the server takes no grammar. */
@@ -31,7 +31,7 @@ export interface Job {
   readonly options: JsonObject;
 }
 
-/** What one message of the server's stream says. */
+/** The content of one message of the server's stream. */
 export interface Said {
   text?: string;
   id?: string;
@@ -44,31 +44,31 @@ export interface Said {
 export interface Backend {
   readonly id: ServerId;
   readonly path: string;
-  /** How it can be held to a format. */
+  /** How the server can constrain the output. */
   readonly holding?: Holding;
-  /** Without a limit it stops after a few words. */
+  /** Without a token limit the server stops after a few words. */
   readonly needsLimit?: true;
-  /** It takes control tokens out of the text, and cannot be told otherwise. */
+  /** The server removes control tokens from the text, and cannot be told not to. */
   readonly strips?: true;
-  /** It can be told the ids of tokens to stop at. */
+  /** The server accepts ids of tokens to stop at. */
   readonly takesStopIds?: true;
-  /** How many strings to stop at it takes; absent: any number. */
+  /** How many stop strings the server accepts; absent: any number. */
   readonly mostStops?: number;
-  /** Tokens that it stops at by itself, whatever it is told. */
+  /** Tokens at which the server always stops. */
   readonly ends?: ReadonlySet<string>;
-  /** Absent: it takes text only. */
+  /** Absent: the server takes the prompt as text only. */
   readonly tokenize?: Tokenize;
   body(job: Job): JsonObject;
   read(message: JsonObject): Said;
 }
 
-/** How `/tokenize` is asked. */
+/** How to ask the server's tokenizer. */
 export interface Tokenize {
   readonly path: string;
   body(text: string, options: { model: string; bos: boolean; control: boolean }): JsonObject;
-  /** It cannot be told to leave control tokens in the text alone. */
+  /** The tokenizer always reads control tokens in the text, and cannot be told not to. */
   readonly alwaysControl?: true;
-  /** Its `max_model_len` is what the model takes; SGLang's is the tokenizer's own, and often a number without meaning. */
+  /** Its `max_model_len` is the model's context size. SGLang's is the tokenizer's own, and often a meaningless number. */
   readonly saysContext?: true;
 }
 
@@ -76,7 +76,7 @@ export interface Tokenize {
 
 const TRIGGER_TYPES = { word: 1, pattern: 2 } as const;
 
-/** What is read of its last message. */
+/** The fields that are read from the last message. */
 const LAST_FIELDS: readonly string[] = [
   "content",
   "model",
@@ -89,7 +89,7 @@ const LAST_FIELDS: readonly string[] = [
   "timings",
 ];
 
-/** What llama.cpp knows by its name for an end, of what dialects stop at (llama-vocab.cpp). */
+/** Those of the dialects' stops that llama.cpp recognizes as an end by their name (llama-vocab.cpp). */
 const LLAMA_ENDS: ReadonlySet<string> = new Set([
   "<|eot_id|>",
   "<|eom_id|>",
@@ -119,7 +119,7 @@ const llamaServer: Backend = {
     cache_prompt: true,
     ...samplingFields(sampling, "repeat_penalty"),
     preserved_tokens: preserved,
-    response_fields: LAST_FIELDS, // else the last message holds the whole prompt
+    response_fields: LAST_FIELDS, // otherwise the last message contains the whole prompt
     ...(grammar?.gbnf ? { grammar: grammar.gbnf } : {}),
     ...(grammar?.gbnf && grammar.triggers.length > 0
       ? { grammar_lazy: true, grammar_triggers: grammar.triggers.map(({ type, value }) => ({ type: TRIGGER_TYPES[type], value })) }
@@ -128,7 +128,7 @@ const llamaServer: Backend = {
   read: (message) => {
     const { content, stop, stopped_limit, stop_type, stopping_word, tokens_evaluated, tokens_predicted, model, timings } = message;
     const cached = isObject(timings) ? numberOf(timings.cache_n) : undefined;
-    const native = textOf(stop_type) ?? (stopped_limit ? "limit" : "none"); // as it said it until 2025
+    const native = textOf(stop_type) ?? (stopped_limit ? "limit" : "none"); // `stopped_limit` was its form until 2025
     const word = textOf(stopping_word);
     return {
       ...(typeof content === "string" && { text: content }),
@@ -204,7 +204,7 @@ const ollama: Backend = {
     prompt: prompt as string,
     raw: true,
     stream: true,
-    truncate: false, // an error shall say that the prompt is too long
+    truncate: false, // a prompt that is too long shall be an error
     shift: false,
     ...(format && { format }),
     options: { ...samplingFields(sampling, "repeat_penalty"), num_predict: maxTokens, stop: stops, ...options },
@@ -228,13 +228,13 @@ export const BACKENDS: Readonly<Record<ServerId, Backend>> = {
     hold: (tag) => ({ structured_outputs: { structural_tag: JSON.stringify(tag) } }),
     more: { spaces_between_special_tokens: false },
     tokenize: { saysContext: true },
-    mostStops: 4, // VLLM_MAX_STOP_STRINGS, unless somebody sets it higher
+    mostStops: 4, // the default of VLLM_MAX_STOP_STRINGS
   }),
   sglang: openai("sglang", { hold: (tag) => ({ response_format: tag }) }),
   ollama,
 };
 
-/** One message of any of them; an error looks alike everywhere. */
+/** Reads one message of any server; errors look alike everywhere. */
 export function readMessage(backend: Backend, message: JsonObject): Said {
   if (message.error !== undefined && message.error !== null) return { error: readError(0, {}, message) };
   if (message.object === "error") return { error: readError(0, {}, { error: message }) };

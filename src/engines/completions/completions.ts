@@ -1,9 +1,9 @@
 /**
- * A server that only completes text: the prompt is rendered in the model's dialect, and the calls are read out of what comes back.
+ * An engine for a server that only completes text: the prompt is rendered in the model's dialect, and calls are read from the output.
  *
  *     createCompletions({ url: "http://127.0.0.1:8080", dialect: "gemma4" })
  *
- * Which server it is, and which dialect its model speaks, is found out where it is not said.
+ * If the options name no server or no dialect, the server is asked.
  */
 
 import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
@@ -30,9 +30,9 @@ import { Reading } from "./reading.ts";
 import { type Tokenized, Tokens } from "./tokens.ts";
 
 export interface CompletionsOptions extends ServerAddress {
-  /** Absent: found by asking. */
+  /** Default: found by asking the server. */
   server?: ServerId | undefined;
-  /** `auto` unless it is said. */
+  /** Default: `auto`. */
   dialect?: DialectSetting | undefined;
 }
 
@@ -76,7 +76,7 @@ export class Completions implements Engine {
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
-    // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
+    // In a prompt sent as text, the server reads every control token as real, so those in other people's text are neutralized.
     const text = tokenized?.ids ?? promptText(prompt, { neutralize: true });
     const { job, quoted, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit, controls: tokenized?.controls });
     const sending = { ...options, body: JSON.stringify(backend.body(job)) };
@@ -128,7 +128,7 @@ export class Completions implements Engine {
     return aboutModel(this.#at.http, backend.id, model, options);
   }
 
-  /** The dialect of a model, and how it is known. Throws where nobody knows: another one would be nonsense to the model. */
+  /** The dialect of a model, and how it was found. Throws if it is unknown: the model would not understand another one. */
   async dialectOf(model: string, options: CallOptions = {}): Promise<FoundDialect> {
     const found = await this.#finder.find(model, options);
     if (found) return found;
@@ -145,7 +145,7 @@ interface Server {
   readonly tokens: Tokens | undefined;
 }
 
-/** The way to a server, once for all dialects that are spoken over it. */
+/** The connection to a server, shared by the engines for all dialects spoken over it. */
 class Connection {
   readonly http: HttpServer;
   readonly #id: ServerId | undefined;
@@ -158,7 +158,7 @@ class Connection {
     this.#id = server;
   }
 
-  /** Which server it is. One that does not answer is asked again by the next request. */
+  /** Identifies the server. If it does not answer, the next request asks again. */
   async server({ headers }: CallOptions): Promise<Server> {
     this.#server ??= this.#find({ headers });
     try {
@@ -169,7 +169,7 @@ class Connection {
     }
   }
 
-  /** How many tokens a model takes, if the server says so; asked now and then, since it may be started again with another. */
+  /** The model's context size, if the server reports it. Asked again now and then, since the server may be restarted with another model. */
   async contextOf(model: string): Promise<number | undefined> {
     const known = this.#abouts.get(model);
     if (known) return known.context;
@@ -185,7 +185,10 @@ class Connection {
     return { backend, tokens: backend.tokenize && new Tokens(this.http, backend.tokenize) };
   }
 
-  /** If nobody is there, or it is still loading its model, that is what is wrong; by now it may have loaded it. */
+  /**
+   * Reports a server that is unreachable or still loading its model as such; otherwise identifies it once more, since loading may be done
+   * by now.
+   */
   async #identifyLate(options: CallOptions): Promise<ServerId> {
     const answer = await this.http.brief("GET", "/v1/models", { headers: options.headers });
     if ([401, 429, 503].includes(answer.status)) throw new EngineError(this.http.refusal(answer));

@@ -1,14 +1,14 @@
-/** A request made into what a server that completes text is sent. */
+/** Turns a request into the job for a server that completes text. */
 import type { JsonObject, Opaque, Request, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { held } from "../inband/request.ts";
 import { marksOf, type Rendered, unusedBy } from "../rendered.ts";
 import type { Backend, Job } from "./backends.ts";
 
-/** Where a server stops after 16 tokens by itself, and nobody knows its context. */
+/** The token limit for servers that would stop after 16 tokens by default, if their context size is unknown. */
 const USUAL_LIMIT = 4096;
 
-/** How many tokens the answer may have: what was asked for, as far as it fits. */
+/** The token limit of the answer: the requested one, or less if the context has no room for it. */
 export function limitOf(
   { maxTokens }: Request,
   { used, context, needed = false }: { used: number | undefined; context: number | undefined; needed?: boolean | undefined },
@@ -18,23 +18,24 @@ export function limitOf(
   return needed ? (room ?? Math.min(USUAL_LIMIT, context === undefined ? USUAL_LIMIT : context >> 1)) : undefined;
 }
 
-/** What begins a call is a control token, as far as it can be told by its looks: `<|tool_call>`, `[TOOL_CALLS]`, but not `<tool_call>`. */
+/** Recognizes marks that are probably control tokens: `<|tool_call>`, `[TOOL_CALLS]`, but not `<tool_call>`. */
 const CONTROL = /[|｜[]/;
 
-/** Ollama is told its own options. */
+/** Whether the backend is sent this extra field of the request: only Ollama's own options are. */
 export const carries = ({ id }: Backend, { wire, kind }: Opaque): boolean => id === "ollama" && wire === id && kind === "options";
 
 interface Sent {
   readonly prompt: Prompt;
   readonly text: Job["prompt"];
   readonly limit: number | undefined;
-  /** The ids of control tokens, where they are known. */
+  /** The ids of control tokens, if known. */
   readonly controls?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
- * `quoted`: what is a mark elsewhere, and a quotation in this answer. The dialect's ends are tokens, and where a server can be told so, or
- * knows, it hears of no string: a call may quote one. An answer that a grammar holds ends where the grammar does.
+ * `quoted`: the dialect's marks that can only be quotations in this answer. The dialect's stops are tokens: a server that takes their ids,
+ * or stops at them by itself, is sent no stop strings for them, since a call may quote one. An answer held by a grammar ends where the
+ * grammar does.
  */
 export function jobOf(
   request: Rendered["request"],
@@ -43,7 +44,7 @@ export function jobOf(
   { prompt, text, limit, controls = new Map() }: Sent,
 ): { job: Job; quoted: readonly string[]; warnings: readonly Warning[] } {
   const { model, sampling = {}, output, tools, toolChoice, extra = [] } = request;
-  // Ollama holds an answer to a schema, though to nothing else.
+  // Ollama can enforce a schema, though no grammar.
   const format = backend.id === "ollama" && output && tools.length === 0 ? (output.schema ?? { type: "object" }) : undefined;
   const { output: _, ...rest } = request;
   const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, prompt);
@@ -51,13 +52,13 @@ export function jobOf(
   const quoted = isHeld ? unusedBy(grammar ?? NO_GRAMMAR, marksOf(dialect)) : [];
   const isMark = (mark: string): boolean => !quoted.includes(mark);
   const options = (extra.find((opaque) => carries(backend, opaque))?.data ?? {}) as JsonObject;
-  const preserved = marksOf(dialect).filter(isMark); // else a server writes the end down behind the JSON
+  const preserved = marksOf(dialect).filter(isMark); // otherwise a server writes the stop mark after the JSON
   const ends = endsOf(request, dialect.stops.filter(isMark), backend, controls);
   const job: Job = { model, prompt: text, ...ends, maxTokens: limit, sampling, preserved, grammar, format, options };
   return { job, quoted, warnings: [...warnings, ...lossesOf(request, dialect, backend, job)] };
 }
 
-/** Where the answer ends, as far as the server must be told: at these tokens, where it takes any, and at these strings. */
+/** The token ids (if the server takes any) and strings that the server must be told to stop at. */
 function endsOf(
   { stop = [] }: Request,
   stops: readonly string[],
@@ -72,7 +73,7 @@ function endsOf(
   };
 }
 
-/** What of the request the job does not say, or the server may lose. */
+/** Warnings for what the job leaves out of the request, or the server may lose. */
 function lossesOf({ maxTokens, stop = [], tools }: Rendered["request"], dialect: Dialect, { strips }: Backend, job: Job): Warning[] {
   const { maxTokens: limit, stops } = job;
   const isLowered = maxTokens !== undefined && limit !== undefined && limit < maxTokens;
@@ -85,6 +86,6 @@ function lossesOf({ maxTokens, stop = [], tools }: Rendered["request"], dialect:
   return losses.flatMap(([isLost, code, message]) => (isLost ? [{ code, message }] : []));
 }
 
-/** It holds from the first token to the last, and nothing else ends the answer. */
+/** The grammar covers the answer from the first token to the last, so nothing else ends it. */
 const isWhole = (grammar: Grammar | undefined): boolean => grammar !== undefined && grammar.gbnf !== "" && grammar.triggers.length === 0;
 const NO_GRAMMAR = { gbnf: "" };

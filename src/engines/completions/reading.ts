@@ -1,4 +1,7 @@
-/** The answer of a server that completes text: its stream cut into messages, and these made into events by the dialect's scanner. */
+/**
+ * Reads the answer of a server that completes text: splits its stream into messages, and turns these into events with the dialect's
+ * scanner.
+ */
 import { CUT_OFF } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, JsonObject, Request, Usage } from "../../core/nouns.ts";
@@ -12,7 +15,7 @@ import { failed } from "../finish.ts";
 import { Quotes } from "../quotes.ts";
 import { type Backend, readMessage, type Said } from "./backends.ts";
 
-/** The messages of a stream; a whole answer is one message. */
+/** Splits a stream into messages; an answer that is not streamed is one message. */
 export class Messages {
   readonly #frames: SseReader | LineReader;
 
@@ -28,7 +31,7 @@ export class Messages {
   }
 }
 
-/** Where the event's name says that it is an error, its data need not. */
+/** If the event is named `error`, its data need not look like one, and is wrapped. */
 function messageOf({ event, data }: SseEvent): string {
   if (event !== "error") return data;
   const said = objectIn(data);
@@ -40,11 +43,11 @@ const GARBAGE: ErrorInfo = { code: "upstream", message: "the upstream sent somet
 export interface ReadingOptions {
   readonly request: Request;
   readonly prompt: Prompt;
-  /** Marks of the dialect that are quotations in this answer. */
+  /** Marks of the dialect that can only be quotations in this answer. */
   readonly quoted: readonly string[];
   /** The content type of the answer. */
   readonly type: string;
-  /** Takes the key out of an error. */
+  /** Removes the API key from an error. */
   clean(error: ErrorInfo): ErrorInfo;
 }
 
@@ -55,7 +58,7 @@ export class Reading implements StreamDecoder {
   readonly #messages: Messages;
   readonly #clean: (error: ErrorInfo) => ErrorInfo;
   readonly #ending = new Ending();
-  /** What the client itself wants the answer to stop at. */
+  /** The client's own stop strings. */
   readonly #stops: ReadonlySet<string>;
   #started = false;
   #usage: Usage | undefined;

@@ -1,6 +1,6 @@
 /**
- * A prompt as token ids, by the server's own tokenizer: control pieces become control tokens, and nothing in the data does, whatever it
- * says. Each piece is asked for once and then known by its text, so that a long conversation costs one question per new piece.
+ * Turns a prompt into token ids with the server's own tokenizer: control pieces become control tokens, and data never does, whatever it
+ * contains. Results are cached by the piece's text, so that a long conversation costs one request per new piece.
  *
  *     [<|turn>] ["user\nSay <|turn>"] [<turn|>]   ->   105, 2364 107 37889 655 111038 …, 106
  */
@@ -14,27 +14,27 @@ import { LastUsed } from "../last-used.ts";
 import { marksOf } from "../rendered.ts";
 import type { Tokenize } from "./backends.ts";
 
-/** Characters of all pieces that are remembered. */
+/** Size of the cache, in characters of all pieces. */
 const MAX_REMEMBERED = 16 << 20;
-/** A server without a tokenizer is asked again after so long: another one may run there by then. */
+/** After this time a server without a tokenizer is asked again: another server may run there by then. */
 const NONE_MS = 300_000;
-/** There is none, or it is asked in another way. */
+/** Statuses that mean that the server has no tokenizer, or expects another kind of request. */
 const NONE: ReadonlySet<number> = new Set([404, 405, 422, 501]);
-/** No two vocabularies write it alike. */
+/** No two vocabularies turn this text into the same ids. */
 const SAMPLE = "Dragoman 42 naïve 翻译 🌍 <think><tool_call><|im_end|><|tool_call>[TOOL_CALLS]";
-/** Questions at a time: a new conversation has hundreds of pieces. */
+/** Concurrent requests: a new conversation has hundreds of pieces. */
 const AT_ONCE = 8;
 
 type Ids = readonly number[];
 type Asked = Parameters<Tokenize["body"]>[1];
-/** Data follows a control token in the text that the tokenizer was made for; `after`: that token. */
+/** A control token, or data; `after` is the control token before the data, which the tokenizer needs to see. */
 type Run = { control: string } | { data: string; after: string };
 
 export interface Tokenized {
   readonly ids: number[];
-  /** The ids of control tokens, those of the prompt and those that the dialect ends at. */
+  /** The ids of control tokens: the prompt's, and those at which the dialect stops. */
   readonly controls: ReadonlyMap<string, number>;
-  /** How many tokens the model takes, where the tokenizer says so. */
+  /** The model's context size, if the tokenizer reports it. */
   readonly context?: number;
 }
 
@@ -43,7 +43,7 @@ export class Tokens {
   readonly #tokenize: Tokenize;
   readonly #known = new LastUsed<Ids>(MAX_REMEMBERED);
   #context: number | undefined;
-  /** Until when it counts as known that there is none. */
+  /** Until this time the server is assumed to have no tokenizer. */
   #noneUntil = 0;
 
   constructor(http: HttpServer, tokenize: Tokenize) {
@@ -52,8 +52,8 @@ export class Tokens {
   }
 
   /**
-   * What the tokenizer puts in front of every text; `undefined`: the server has none to ask. It is asked anew for each prompt: a server that
-   * has several models loads this one, and one that was started again with another model has ids of its own, also where the name is the same.
+   * The ids that the tokenizer puts before every text; `undefined`: the server has no tokenizer. It is asked anew for each prompt: a server
+   * with several models then loads this one, and a server restarted with another model has other ids, even under the same model name.
    */
   async beginning(model: string, options: CallOptions): Promise<Ids | undefined> {
     if (this.#noneUntil > performance.now()) return undefined;
@@ -78,10 +78,10 @@ export class Tokens {
     const ask = (text: string, control: boolean): Promise<Ids> => this.#ask(text, { model, control, bos: false }, options);
     const controls = new Map<string, number>();
     const written = prompt.flatMap(({ text, control }) => (control && text !== "" ? [text] : []));
-    // None of the dialect's marks may come of the data.
+    // If the tokenizer always reads control tokens, the ids of all the dialect's marks are needed, to find forged ones in data.
     const texts = [...new Set([...written, ...(this.#tokenize.alwaysControl ? marksOf(dialect) : dialect.stops)])];
     for (const [text, ids] of await eachOf(texts, async (text) => [text, await ask(text, true)] as const)) {
-      if (ids.length === 1) controls.set(text, ids[0]!); // another one is not in the vocabulary: it is text
+      if (ids.length === 1) controls.set(text, ids[0]!); // otherwise the vocabulary does not have it, and it is text
     }
     const forbidden = new Set(controls.values());
     const runs = runsOf(this.#tokenize.alwaysControl ? cutForgeries(prompt) : prompt, controls);
@@ -97,10 +97,10 @@ export class Tokens {
     ask: (text: string, control: boolean) => Promise<Ids>,
   ): Promise<Ids> {
     if (!this.#tokenize.alwaysControl) return ask(data, false);
-    // Behind its control token: some tokenizers read the beginning of a text otherwise than its middle.
+    // Sent after its control token: some tokenizers treat the beginning of a text differently from its middle.
     const ids = (await ask(after + data, true)).slice(after === "" ? 0 : 1);
     if (data.length < 2 || !ids.some((id) => forbidden.has(id))) return ids;
-    // It reads a control token where none of its spellings is known: it is broken until there is none.
+    // The tokenizer found a control token that no known spelling explains: the data is split until none is left.
     const middle = data.length >> 1;
     const halves = [data.slice(0, middle), data.slice(middle)];
     return (await eachOf(halves, (half) => this.#data({ data: half, after }, forbidden, ask))).flat();
@@ -115,7 +115,7 @@ export class Tokens {
     return ids;
   }
 
-  /** Without the tap: recordings keep the exchange, not how it was prepared. */
+  /** Without the tap: recordings keep the exchange itself, not its preparation. */
   async #fetch(text: string, asked: Asked, { headers, signal }: CallOptions): Promise<Ids> {
     const { path } = this.#tokenize;
     const answer = await this.#http.request("POST", path, {
@@ -137,11 +137,11 @@ const keyOf = (text: string, { model, control, bos }: Asked): string => `${contr
 
 class NoTokenizer extends Error {}
 
-/** The prompt's control tokens, and the text between them; a control piece that is no token is text. */
+/** The prompt's control tokens and the text between them. A control piece that is not a token is text. */
 function runsOf(prompt: Prompt, controls: ReadonlyMap<string, number>): Run[] {
   const runs: Run[] = [];
   let after = "";
-  let joins = false; // a piece that was cut stays cut
+  let joins = false; // data joins only a control piece that is text: data pieces that were cut apart stay apart
   for (const { text, control, media } of prompt) {
     if (media || text === "") continue;
     const isToken = control && controls.has(text);
@@ -156,7 +156,7 @@ function runsOf(prompt: Prompt, controls: ReadonlyMap<string, number>): Run[] {
   return runs;
 }
 
-/** In order, a few at a time. */
+/** Works on a few items at a time; the results are in order. */
 async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

@@ -1,13 +1,13 @@
 /**
- * Where Markdown shows code, in text that comes in pieces: between fences of three or more, and between runs of backticks in a line.
- * A run of backticks is known only when something else follows it, so whoever asks says what comes next.
+ * Tracks where Markdown shows code in text that arrives in pieces: between fences of three or more characters, and between runs of
+ * backticks in a line. The length of a run is known only when another character follows, so `inside` is told the next character.
  */
 
 interface Fence {
   readonly kind: "fence";
   readonly char: string;
   readonly length: number;
-  /** Still in the line that opened it: the same run again makes it code within the line. */
+  /** Still on the line that opened it: if the same run follows there, this was inline code. */
   opening: boolean;
 }
 
@@ -16,18 +16,18 @@ interface Inline {
   readonly length: number;
 }
 
-/** In Markdown, a line that begins with more blanks than this is code. */
+/** In Markdown, a line indented by more blanks than this is code. */
 const MAX_INDENT = 3;
 
 export class CodeTracker {
   #code: Fence | Inline | undefined;
   #run: { readonly char: string; length: number; readonly atLineStart: boolean } | undefined;
-  /** Blanks at the beginning of the line; -1: something else stands there by now. */
+  /** Blanks at the beginning of the line; -1 once anything else was seen on it. */
   #indent = 0;
   #line = { blank: true, quoted: false, indented: false };
   #last = "\n";
 
-  /** Whether what begins with `next` is code. */
+  /** Whether text that begins with `next` is code. */
   inside(next: string): boolean {
     if (this.#run && this.#run.char !== next) this.#settle(next);
     return this.#code !== undefined;
@@ -66,12 +66,12 @@ export class CodeTracker {
 
   #newline(): void {
     if (this.#code?.kind === "fence") this.#code.opening = false;
-    else if (this.#line.blank) this.#code = undefined; // no code within a line goes beyond its paragraph
+    else if (this.#line.blank) this.#code = undefined; // inline code ends with its paragraph at the latest
     this.#line = { blank: true, quoted: false, indented: false };
     this.#indent = 0;
   }
 
-  /** The run is over, `next` stands behind it. */
+  /** The run is complete: `next` follows it. */
   #settle(next: string): void {
     const run = this.#run;
     const code = this.#code;
@@ -87,5 +87,5 @@ export class CodeTracker {
   }
 }
 
-/** What opens a quotation or an aside, right before what it shows. */
+/** Characters that open a quotation or an aside. */
 const OPENING = /["'“‘«‹„([]/;

@@ -1,4 +1,4 @@
-/** Which dialect the model behind an engine speaks: what the configuration says, or what the server's template and the model's name tell. */
+/** Finds the dialect of an engine's model: from the configuration, or else from the server's chat template and the model's name. */
 import { type Confidence, detectDialect } from "../../dialects/detect.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { getDialect } from "../../dialects/registry.ts";
@@ -7,16 +7,16 @@ import { Remembered } from "../remembered.ts";
 
 export interface FoundDialect {
   readonly dialect: Dialect;
-  /** Absent: it was configured. */
+  /** Absent if the dialect was configured. */
   readonly confidence?: Confidence;
-  /** For people. */
+  /** The reason, for people to read. */
   readonly why: string;
 }
 
-/** A dialect, or what one is called: `hermes`, `hermes/qwen2.5-7b-instruct`; or `auto`: what the server and the model's name tell. */
+/** A dialect or its name: `hermes`, `hermes/qwen2.5-7b-instruct`; or `auto`: detected from the server's template and the model's name. */
 export type DialectSetting = Dialect | string;
 
-/** A server may be started again with another model. */
+/** How long a result is kept: a server may be restarted with another model. */
 const FRESH_MS = 300_000;
 const FAILED_MS = 10_000;
 
@@ -27,14 +27,14 @@ export class DialectFinder {
   readonly #fixed: FoundDialect | undefined;
   readonly #found = new Remembered<{ readonly found: Found }>();
 
-  /** Throws where the setting names nothing. */
+  /** Throws if no dialect has the name. */
   constructor(setting: DialectSetting, about: Engine["about"]) {
     this.#about = about;
     if (setting === "auto") return;
     this.#fixed = { dialect: typeof setting === "string" ? getDialect(setting) : setting, why: "it is configured" };
   }
 
-  /** `undefined`: nothing tells. Never throws: a server that does not answer tells nothing. What is known already comes without a promise. */
+  /** `undefined`: not detected. Never throws, even if the server does not answer. A known dialect is returned without a promise. */
   find(model: string, options: CallOptions = {}): Found {
     if (this.#fixed) return this.#fixed;
     const known = this.#found.get(model);
@@ -48,7 +48,7 @@ export class DialectFinder {
   }
 
   async #ask(model: string, { headers }: CallOptions): Promise<FoundDialect | undefined> {
-    // Without the signal: what is found serves the next request, too. Without the tap: it belongs to no exchange.
+    // Without the signal: the result serves later requests, too. Without the tap: this question belongs to no recorded exchange.
     const about: About = (await this.#about?.(model, { headers }).catch(() => undefined)) ?? {};
     const detections = [model, ...(about.names ?? [])].flatMap(
       (name) => detectDialect({ model: name, ...(about.template === undefined ? {} : { template: about.template }) }) ?? [],

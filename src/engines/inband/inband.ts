@@ -1,6 +1,6 @@
 /**
- * Tools for a chat server that knows none: they are explained in the system text in a dialect's own form, calls and results are text of
- * the conversation, and the calls of the answer are read out of its text.
+ * Tools for a chat server that has none: the system text explains them in a dialect's own form, calls and results become text of the
+ * conversation, and calls are read from the text of the answer.
  *
  *     createInband(createRemote({ wire: "openai-chat", url }), { dialect: "hermes" })
  */
@@ -19,7 +19,7 @@ import { type Holding, held, withFunctions } from "./request.ts";
 import { callsAsText, type PartMake, resultsAsText } from "./text.ts";
 
 export interface InbandOptions {
-  /** `auto` unless it is said. */
+  /** Default: `auto`. */
   dialect?: DialectSetting | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions
   });
 }
 
-/** Declared, made or answered: a client that wants a summary declares no tools, and its history has calls all the same. */
+/** Whether tools are declared, called or answered: a client that asks for a summary declares none, though its history has calls. */
 const hasCalls = ({ tools = [], messages }: Request): boolean =>
   tools.length > 0 ||
   messages.some(
@@ -59,7 +59,7 @@ async function* answer(
   const about = await engine.about?.(given.model, options).catch(() => undefined);
   const chat = about?.server === undefined ? undefined : CHATS[about.server];
   const { toolChoice = "auto", output, ...free } = request;
-  // No call is made by not reading any; the format of such an answer is the server's own business.
+  // Where no call may be made, none is read from the text, and the server itself enforces the format of the answer.
   const mayCall = request.tools.length > 0 && toolChoice !== "none";
   const wanted = mayCall ? { ...request, toolChoice } : free;
   const isHeld = mayCall && (toolChoice !== "auto" || output !== undefined);
@@ -71,7 +71,7 @@ async function* answer(
   for await (const event of events) yield reader.feed(event);
 }
 
-/** Servers whose chat takes a grammar, and how it is called there. */
+/** Servers whose chat API takes a grammar, and the field that carries it. */
 const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (grammar: Grammar) => Opaque }>>> = {
   "llama-server": { holding: "gbnf", field: ({ gbnf }) => ({ wire: "openai-chat", kind: "grammar", data: gbnf }) },
   vllm: {
@@ -89,8 +89,9 @@ const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (gramm
 };
 
 /**
- * Reads the calls out of the text. Where none may be made, the text is the answer. A server may read calls by itself, though nobody told it of
- * tools: then its calls and those of the text are counted together, and none stands inside of another.
+ * Reads calls from the text; where none may be made, the text is the answer. A server may parse calls itself although it was told of no
+ * tools: its calls and those of the text are then numbered together, and text before such a call is read to its end first, so that calls
+ * never nest.
  */
 class Reader {
   readonly #dialect: Dialect;
@@ -99,7 +100,7 @@ class Reader {
   readonly #ending = new Ending();
   #scanner: Scanner | undefined;
   readonly #ids = new Set<string>();
-  /** Of the call that began last. */
+  /** The id of the call that began last. */
   #id = "";
 
   constructor(dialect: Dialect, request: Request) {
@@ -120,7 +121,7 @@ class Reader {
     return [...before, ...this.#see([event])];
   }
 
-  /** The text so far, to its end. */
+  /** Ends the text so far and starts a new scanner. */
   #end(scanner: Scanner): Event[] {
     const events = this.#see(scanner.flush());
     this.#scanner = this.#begin();
@@ -152,8 +153,8 @@ class Reader {
 // ---- The conversation as text
 
 /**
- * The request without tools: all that has to do with them is text. So is the format of an answer that may be a call instead: a server that
- * held the model to the format would let it call nothing.
+ * The request with tools, calls and results turned into text. Where the model may call a tool, the output format becomes text, too: a
+ * server that enforced the format would prevent every call.
  */
 function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }: Request, dialect: Dialect): Request {
   const messages: Message[] = [];
@@ -173,7 +174,7 @@ function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }
     const last = messages.at(-1);
     if (message.role === "assistant") messages.push({ ...message, content: callsAsText(message.content, dialect, PARTS) });
     else if (message.role === "user" && last?.role === "user") {
-      last.content = joined(last.content, message.content); // the results, and what the user said to them
+      last.content = joined(last.content, message.content); // tool results, followed by the user's own words
     } else messages.push({ ...message });
   }
   answerCalls();
@@ -189,14 +190,14 @@ function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }
 const formatText = ({ schema }: NonNullable<Request["output"]>): string =>
   `If you call no tool, answer with nothing but ${schema ? `JSON that fits this schema:\n${JSON.stringify(schema)}` : "one JSON object."}`;
 
-/** Behind the system text, or as the only one. */
+/** Adds `text` to the system message, or as a new one. */
 function instructed(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages;
   if (first?.role !== "system" && first?.role !== "developer") return [{ role: "system", content: [{ type: "text", text }] }, ...messages];
   return [{ ...first, content: joined(first.content, [{ type: "text", text }]) }, ...rest];
 }
 
-/** Texts that meet become one: not every server takes a list of parts. */
+/** Merges the texts that meet: not every server accepts a list of parts. */
 function joined(before: readonly (Text | Media)[], behind: readonly (Text | Media)[]): (Text | Media)[] {
   const [last, first] = [before.at(-1), behind[0]];
   if (last?.type !== "text" || first?.type !== "text" || last.state || first.state) return [...before, ...behind];

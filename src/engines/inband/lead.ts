@@ -1,16 +1,17 @@
 /**
- * Whether the words before a call lead to it, as in "Let me look it up:", or show it, as in "A call is written like this:".
+ * Tells whether the words before a call announce it, as in "Let me look it up:", or show it, as in "A call is written like this:".
  *
- * Who acts says so: in the first person, now, where a clause begins. Whatever else stands before a call, in whatever language, may have the
- * call for its object. Verbs of telling, examples, suppositions, questions and refusals show, and so does a sentence that the call is a part
- * of ("It expects <call>"). A closed sentence may also be a finding ("The test fails."), and the call the next step: unless the text speaks of
- * calls, or the user has just asked about them. In doubt the call is shown: it must not run.
+ * A model that acts says so in the first person and the present, at the beginning of a clause. Any other words before a call, in any
+ * language, may be talking about the call. Verbs of telling, examples, suppositions, questions and refusals show a call, and so does a
+ * sentence that the call is part of ("It expects <call>"). After a complete sentence, which may be a finding ("The test fails."), the call
+ * may be the next step, unless the text is about calls or the user has just asked about them. In doubt the call counts as shown, so that it
+ * does not run.
  */
 
-/** So much of a text is looked at: a few sentences. */
+/** How many characters before a call are examined: a few sentences. */
 export const MAX_LEAD = 600;
 
-/** `text` is what was said before the call, or the end of it; `asked`: what the user has just said, if it is that which is answered. */
+/** `text`: what was said before the call, or the end of it. `asked`: the user's last message, if this is the answer to it. */
 export function leadsToCall(text: string, asked = ""): boolean {
   const said = text.replace(TRIMMED, "");
   if (said === "") return true;
@@ -22,7 +23,7 @@ export function leadsToCall(text: string, asked = ""): boolean {
 const TRIMMED = /(?:\s|\p{Extended_Pictographic}|\u{FE0F})+$/u;
 const EMPHASIS = /[*_#]/g;
 const CLOSED = /[.!…。！][)"'”’»]*$/;
-/** A sentence begins behind one that ended, and in every line. */
+/** A sentence begins after the end of another, and on every line. */
 const START = /[.!?…][)"'”’»*_]*\s+|[。！？…]+|\n/g;
 
 function lastStart(said: string): number {
@@ -32,13 +33,13 @@ function lastStart(said: string): number {
 }
 
 interface Phrases {
-  /** What the speaker does now: where a clause begins. */
+  /** What the speaker does now, at the beginning of a clause. */
   readonly announces: string;
   /** A word of consent, or a request to wait, and little else. */
   readonly consents: string;
   /** The lead tells, supposes, reports or refuses. */
   readonly shows: string;
-  /** The text speaks of calls, of how they are written, or of what is to be, or was, written: the call may be what it speaks of. */
+  /** The text is about calls, their notation, or something that was or will be written: the call may be its subject. */
   readonly ofCalls: string;
 }
 
@@ -117,7 +118,7 @@ const LANGUAGES: readonly Phrases[] = [
     ofCalls: "调用|調用|格式|例|语法|語法|模型|输出|輸出|如下|以下|写",
   },
   {
-    // Japanese and Korean: the verb ends the sentence, and は, 는 or 은 would name another who acts
+    // Japanese and Korean: the verb ends the sentence, and は, 는 or 은 would mark somebody else as the one who acts
     announces:
       "(?:では、?|まず、?|それでは、?|今から)?[^は]*(?:調べ|確認し|検索し|読み|開き|取得し|実行し|見てみ)ま(?:す|しょう)[。！：:…]*$|[^は]*お待ちください|[^는은]*(?:겠습니다|게요)",
     consents: "はい|承知しました|了解しました|少々お待ちください|네|알겠습니다|잠시만(?:요| 기다려 주세요)",
@@ -133,7 +134,7 @@ const LANGUAGES: readonly Phrases[] = [
   },
 ];
 
-/** `\b` as people part words: between letters of any script that does. */
+/** Compiles one kind of phrase for all languages. `\b` becomes "no letter follows", since JavaScript's own knows only ASCII letters. */
 const compiled = (of: keyof Phrases, before: string, after = ""): RegExp => {
   const sources = LANGUAGES.map((phrases) => phrases[of]).join("|");
   return new RegExp(`${before}(?:${sources.replaceAll(raw`\b`, raw`(?!\p{L})`)})${after}`, "iu");
@@ -144,6 +145,6 @@ const LINK =
 
 const ANNOUNCES = compiled("announces", raw`(?:^|[,;:.!?—–，；：、-]\s*|^to \p{L}[^,;:]* |(?<!\p{L})${LINK}\s)(?:${LINK},?\s)*`);
 const CONSENTS = compiled("consents", raw`^[¡\s]*`, raw`(?:[,，\s]+\p{L}+){0,2}[.!…。！]+$`);
-/** Beside the words, a question and the mark of a list. */
+/** Besides the phrases: a question, and a list marker. */
 const SHOWS = compiled("shows", raw`\?[)"'”’»]*$|^\s*(?:[-+•]|\d+[.)])$|${WORD}`);
 const OF_CALLS = compiled("ofCalls", WORD);

@@ -1,8 +1,8 @@
 /**
- * The text of one answer, read for what leaked into it. A call in the text may also be an explanation or a quotation, and running one of those
- * does harm. So a call is taken for one only if it is of a declared tool, is complete, stands outside of code and quotations, the words before
- * it lead to it, nothing but further calls follows it, nobody else in the conversation wrote it, and the server itself sent none. In doubt the
- * text stays text. Text leaves at once; only what looks like a call waits for the end of the answer.
+ * Finds calls and thinking that leaked into the text of one answer. A call in the text may also be an explanation or a quotation, and
+ * running one of those does harm. So a call counts only if its tool is declared, it is complete, it is outside of code and quotations, the
+ * words before it announce it, only further calls follow it, no user or tool result of the conversation wrote it, and the server itself
+ * sent no call. In doubt the text stays text. Text is passed on at once; only what looks like a call waits for the end of the answer.
  */
 import type { Event, Finish, Json, Message, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
@@ -12,38 +12,38 @@ import { mintIds } from "../ending.ts";
 import { CodeTracker } from "./code.ts";
 import { leadsToCall, MAX_LEAD } from "./lead.ts";
 
-/** No call and no thought is longer; what is stays text. */
+/** Longest call or thinking block, in characters; anything longer stays text. */
 const MAX_HELD = 1 << 20;
 
-/** All that is needed of a dialect here. */
+/** The part of a dialect that is needed here. */
 export type Heard = Pick<Dialect, "id" | "createScanner">;
 
 export class Rescue {
-  /** The calls that were read in the text. */
+  /** The calls that were found in the text. */
   readonly calls: ToolEnd[] = [];
   readonly dialect: Heard;
   readonly #tools: readonly Tool[];
   readonly #scanner: Scanner;
   readonly #code = new CodeTracker();
   readonly #messages: readonly Message[];
-  /** Calls of the conversation: a text may repeat one to tell of it. */
+  /** Calls made earlier in the conversation: text may repeat one to talk about it. */
   readonly #made: ReadonlySet<string>;
-  /** What the answer is one to, if it is the user's. */
+  /** The user's message that is being answered, if the last message is the user's. */
   readonly #asked: string;
-  /** What may turn out to be a call or a thought. */
+  /** Events that may turn out to be a call or thinking. */
   #held: Event[] = [];
-  /** How many characters the scanner has, and no event carries yet. */
+  /** How many characters the scanner has taken without an event for them yet. */
   #pending = 0;
   #heldChars = 0;
-  /** Something was said; and its end. */
+  /** Whether anything but blanks was said, and the end of what was said. */
   #spoke = false;
   #before = "";
-  /** The server itself told thinking from text. */
+  /** The server itself separated thinking from text. */
   #thinks = false;
-  /** The rest of the answer is text; and the scanner has nothing left of it. */
+  /** The rest of the answer is text; and the scanner was emptied. */
   #off = false;
   #drained = false;
-  /** What comes with the end and so behind what is held. */
+  /** Events that must follow the held ones. */
   readonly #late: Event[] = [];
 
   constructor(dialect: Heard, request: Request, tools: readonly Tool[]) {
@@ -75,17 +75,16 @@ export class Rescue {
     return out;
   }
 
-  /** No thought can begin any more, and nothing is held back. */
+  /** No thinking can begin any more, and nothing is held back. */
   get spoke(): boolean {
     return (this.#spoke || this.#off) && !this.#waits;
   }
 
-  /** Something is held back. */
   get #waits(): boolean {
     return this.#held.length > 0 || this.#pending > 0;
   }
 
-  /** A piece in which code neither begins nor ends. */
+  /** Reads a piece within which code neither begins nor ends. */
   #read(piece: string, out: Event[]): void {
     if (this.#off) say(piece, out);
     else if (!this.#waits && this.#code.inside(piece.charAt(0))) this.#speak(piece, out);
@@ -97,7 +96,7 @@ export class Rescue {
     }
   }
 
-  /** What the scanner makes of the text. */
+  /** Takes an event of the scanner. */
   #take(event: Event, out: Event[]): void {
     if (this.#off) {
       say(bytesOf(event), out);
@@ -120,7 +119,7 @@ export class Rescue {
     this.#heldChars += bytesOf(event).length;
   }
 
-  /** Whether a call, or a thought, can stand here. */
+  /** Whether a call or thinking may begin here. */
   #mayBegin(event: Event): boolean {
     if (event.type === "thinking-start") return !this.#spoke && !this.#thinks;
     return (
@@ -130,15 +129,15 @@ export class Rescue {
 
   #isGood(event: Event): boolean {
     if (event.type === "malformed") return false;
-    if (event.type === "thinking-end") return Boolean(event.raw); // or it was never closed
+    if (event.type === "thinking-end") return Boolean(event.raw); // otherwise it was never closed
     if (event.type === "tool-start") return this.#tools.some(({ name }) => name === event.name);
     if (event.type !== "tool-end") return true;
-    if (/^\s*`/.test(event.raw ?? "")) return false; // a dialect that takes a fence for a part of the call
-    // Behind words, a call that was made before is told of, and one that no mark announces is an example.
+    if (/^\s*`/.test(event.raw ?? "")) return false; // the dialect took a code fence as part of the call
+    // After other text, a call that was made before is being talked about, and a call without a mark is an example.
     return !event.truncated && !this.#isQuoted(event) && !(this.#spoke && (this.#made.has(keyOf(event)) || this.#isBare(event)));
   }
 
-  /** The user, or what a tool brought, wrote the same call: it is repeated, or was smuggled in. */
+  /** The user or a tool result wrote the same call: the model repeats it, or it was smuggled in. */
   #isQuoted(call: ToolEnd): boolean {
     const key = keyOf(call);
     const wanted = (call.raw ?? "").trim();
@@ -169,19 +168,19 @@ export class Rescue {
     return this.#held.splice(0);
   }
 
-  /** What is held was neither a call nor a thought: a control token, or calls with text behind them. With those, all of the answer is text. */
+  /** The held events are no leak: either control tokens, or calls that text follows; in that case all of the answer is text. */
   #release(out: Event[]): void {
     if (this.#held.some(({ type }) => type === "tool-end")) this.#giveUp(out);
     else this.#speak(this.#unheld().map(bytesOf).join(""), out);
   }
 
-  /** From what is held on, the answer is text. */
+  /** From the held events on, the answer is text. */
   #giveUp(out: Event[]): void {
     this.#off = true;
     say(this.#unheld().map(bytesOf).join(""), out);
   }
 
-  /** So is what the scanner still has, if the answer is text. */
+  /** If the rest of the answer is text, so is what the scanner still has. */
   #drain(out: Event[]): void {
     if (!this.#off || this.#drained) return;
     this.#drained = true;
@@ -202,7 +201,7 @@ export class Rescue {
       return [...out, ...this.#late, finish];
     }
     this.calls.push(...calls);
-    // Blanks between calls are the dialect's, not the model's.
+    // Blanks between calls belong to the dialect's notation; they are not text of the answer.
     const held = this.#held.map((event): Event => (event.type === "text" ? { type: "control", raw: event.text } : event));
     return [...out, ...held, ...this.#late, { ...finish, reason: "tool-calls" }];
   }
@@ -217,12 +216,12 @@ const someText = (value: Json, fits: (text: string) => boolean): boolean =>
     ? fits(value)
     : typeof value === "object" && value !== null && Object.values(value).some((item) => someText(item, fits));
 
-/** Clients put other things before what the user says, and send them along as texts of their own. */
+/** The user's own words: the last text, since clients send other things along as separate texts before it. */
 function askedIn(message: Message | undefined): string {
   const last = message?.role === "user" ? message.content.findLast(({ type }) => type === "text") : undefined;
   return last?.type === "text" ? last.text.slice(-MAX_LEAD) : "";
 }
 
-/** Two calls that do the same. */
+/** Equal for two calls that do the same. */
 const keyOf = ({ name, arguments: args }: Pick<ToolCall, "name" | "arguments">): string =>
   JSON.stringify([name, Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1))]);

@@ -1,4 +1,4 @@
-/** A request as a dialect takes it, and what holds its answer to what was asked. */
+/** Prepares a request for a dialect, and builds the grammar that enforces what it asks for. */
 import type { JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
@@ -6,7 +6,7 @@ import { bridgeTool, offeredTools } from "../../wires/bridge.ts";
 import { errorText } from "../../wires/media.ts";
 import { EngineError } from "../error.ts";
 
-/** Only the tools that are offered, and all of them functions; no dialect has a word for a result that is an error, so its text says it. */
+/** Keeps only the offered tools, all as functions. No dialect can mark a tool result as an error, so the result's text says it. */
 export function withFunctions(request: Request): Request & { tools: Tool[] } {
   const messages = request.messages.some((message) => message.role === "tool" && message.isError)
     ? request.messages.map((message) =>
@@ -16,7 +16,7 @@ export function withFunctions(request: Request): Request & { tools: Tool[] } {
   return { ...request, messages, tools: offeredTools(request).map(bridgeTool) };
 }
 
-/** How a server can hold a model: by llama.cpp's grammars, or by the structural tags of vLLM and SGLang. */
+/** How a server can constrain a model: by llama.cpp's grammars, or by the structural tags of vLLM and SGLang. */
 export type Holding = "gbnf" | "structural-tag";
 
 export interface Held {
@@ -26,7 +26,7 @@ export interface Held {
 
 const ANY_OBJECT: JsonObject = { type: "object" };
 
-/** The grammar for what the request wants, if the server can hold a model to one; and a warning for everything that nobody will. */
+/** The grammar for what the request asks, if the server takes one, and a warning for everything that will not be enforced. */
 export function held(dialect: Dialect, request: Request & { tools: Tool[] }, holding: Holding | undefined, prompt?: Prompt): Held {
   const { tools, toolChoice = "auto", parallelCalls, output } = request;
   const wishes = wishesOf(request);
@@ -49,7 +49,7 @@ export function held(dialect: Dialect, request: Request & { tools: Tool[] }, hol
   return { grammar, warnings: relaxedOf(grammar, request) };
 }
 
-/** What somebody relies on. */
+/** What the client relies on, in words for a warning. */
 function wishesOf({ tools, toolChoice = "auto", parallelCalls, output }: Request & { tools: Tool[] }): string[] {
   const strict = tools.filter((tool) => tool.strict).map(({ name }) => name);
   return [
@@ -69,7 +69,7 @@ const unheld = (wish: string, why: string): Warning => ({ code: "not-enforced", 
 
 const MAX_NAMED = 5;
 
-/** What the grammar allows although a schema that somebody relies on forbids it. */
+/** Warns of what the grammar allows although a strict schema or the output's forbids it. */
 function relaxedOf({ relaxed }: Grammar, { tools }: { tools: Tool[] }): Warning[] {
   const strict = new Set(tools.filter((tool) => tool.strict).map(({ name }) => name));
   const named = relaxed.filter(({ tool }) => tool === "" || strict.has(tool)).map(({ tool, path, keyword }) => `${tool}${path} ${keyword}`);
@@ -78,12 +78,12 @@ function relaxedOf({ relaxed }: Grammar, { tools }: { tools: Tool[] }): Warning[
   return [{ code: "relaxed", message: `the grammar cannot express, and so allows: ${named.slice(0, MAX_NAMED).join(", ")}${more}` }];
 }
 
-/** Whether the answer begins inside of thinking, or cannot think at all; else the model may open a block itself. */
+/** Whether the answer begins within thinking, or may not think at all; otherwise the model may open a thinking block itself. */
 function thinkingIn(dialect: Dialect, { thinking }: Request, prompt: Prompt): { startInThinking?: boolean } {
   if (endsInThinking(dialect, prompt)) return { startInThinking: true };
   return thinking?.enabled === false ? { startInThinking: false } : {};
 }
 
-/** What a scanner makes of the next character says where the prompt ends. */
+/** Whether the prompt ends within thinking: a scanner is asked what it makes of the next character. */
 export const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean =>
   scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";

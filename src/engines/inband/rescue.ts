@@ -3,7 +3,7 @@
  *
  *     Let me look.<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>
  *
- * What is a call there, and what only speaks of one, is told in leaks.ts; here is the engine around another that does it.
+ * leaks.ts decides what is a call and what only talks about one; this file wraps an engine to apply it.
  */
 
 import type { Event, Request, Tool } from "../../core/nouns.ts";
@@ -17,30 +17,30 @@ import { takeEvents } from "../take.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "./dialects.ts";
 import { type Heard, Rescue } from "./leaks.ts";
 
-/** How most models think, and how servers of other models' put it. */
+/** `<think>` tags: how most models write thinking, and how servers write that of other models. */
 const THOUGHTS: Heard = {
   id: "think",
   createScanner: scannerOf({ calls: {}, closers: [], stops: [], thinking: THINK_TAGS, callsInThinking: "ignore" }),
 };
 
-/** What else an answer may begin with, and then has told its thinking itself, or has none. */
+/** An answer that begins with one of these has no thinking in its text: the server sent it separately, or there is none. */
 const OPENING: ReadonlySet<Event["type"]> = new Set(["thinking-start", "tool-start", "refusal", "finish"]);
 
 export interface RescueOptions {
-  /** `auto` unless it is said; where nobody knows, nothing is touched. */
+  /** Default: `auto`. If the dialect cannot be found out, answers are left alone. */
   dialect?: DialectSetting | undefined;
-  /** Also where the name only lets one guess the dialect; and thinking is taken out of answers to requests without tools, too. */
+  /** Also act where the dialect is only guessed from the model's name, and take thinking out of answers to requests without tools. */
   always?: boolean | undefined;
 }
 
-/** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
+/** Wraps an engine: calls and thinking that leaked into the text of its answers become proper events. */
 export function createRescue(engine: Engine, { dialect = "auto", always = false }: RescueOptions = {}): Engine & Disposing {
   const finder = new DialectFinder(dialect, engine.about?.bind(engine));
   const sure = (found: FoundDialect | undefined) => (found && (always || found.confidence !== "possible") ? found.dialect : undefined);
   const reader = (request: Request, options: GenerateOptions): Reader | undefined => {
     const tools = callable(request);
     const found = tools.length > 0 || always ? finder.find(request.model) : undefined;
-    // Chats of the server's own API know what to do with `<think>`, or have asked for it; no client of another expects it in the text.
+    // A client of the server's own API can handle `<think>`, or has asked for it; a client of another API does not expect it in the text.
     const isTranslated = options.from !== undefined && options.from !== engine.wire;
     if (!found && !isTranslated) return undefined;
     const dialect = found instanceof Promise ? found.then(sure) : sure(found);
@@ -62,16 +62,16 @@ export function createRescue(engine: Engine, { dialect = "auto", always = false 
   });
 }
 
-/** What is made of an answer's events. */
+/** Rewrites the events of one answer. */
 class Reader {
   readonly #hearer: GenerateOptions;
-  /** Nothing was said yet: the answer may begin with thinking, as any model may write it. */
+  /** Set until something was said: the answer may still begin with `<think>`, which any model may write. */
   #fresh: Request | undefined;
-  /** It does. */
+  /** Set if the answer may begin with `<think>`. */
   #thoughts: Rescue | undefined;
   /** `undefined`: the answer is left alone. */
   #rescue: Rescue | undefined;
-  /** As long as nobody knows the dialect. */
+  /** Pending until the dialect is known. */
   finding: Promise<void> | undefined;
 
   constructor(
@@ -85,7 +85,7 @@ class Reader {
     this.#fresh = isTranslated ? request : undefined;
     const begin = (dialect: Dialect | undefined): void => {
       this.finding = undefined;
-      // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
+      // Models write JSON for many reasons: in that dialect nothing distinguishes a call from an example.
       if (!dialect || dialect.id === "json") return;
       this.#rescue = new Rescue(dialect, request, tools);
       options.onDialect?.(settingOf(dialect));
@@ -105,7 +105,7 @@ class Reader {
     return read;
   }
 
-  /** Hardly any answer begins with a tag: only one that does is read for thinking. */
+  /** Only an answer that begins with `<` is searched for thinking; hardly any does. */
   #begin(request: Request, events: readonly Event[]): void {
     const first = events.find((event) => (event.type === "text" ? event.text.trim() !== "" : OPENING.has(event.type)));
     if (!first) return;
@@ -127,7 +127,7 @@ class Reader {
   }
 }
 
-/** An answer that is told on. What comes before the dialect is known waits. */
+/** Passes an answer on through a `Reader`. Events that arrive before the dialect is known wait. */
 class Retold implements Telling {
   readonly #reader: Reader;
   readonly #hear: Hear;

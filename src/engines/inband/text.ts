@@ -1,30 +1,30 @@
 /**
- * Calls and results as text of a conversation, in a dialect's own form: what a model reads that was never told of tools. For messages of any
- * make, ours and the AI SDK's.
+ * Writes calls and results as text of a conversation, in a dialect's own form, for a server that is sent no tools. Works on message parts
+ * of any type, ours and the AI SDK's.
  */
 import type { ToolResult } from "../../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall } from "../../dialects/dialect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 
-/** What a program or a tool said cannot forge the dialect's marks. */
+/** Neutralized, so that what a program or a tool wrote cannot forge the dialect's marks. */
 const unforged = (prompt: Prompt): string => promptText(prompt, { neutralize: true });
 
 export const resultsAsText = (results: ToolResult[], dialect: Dialect): string => unforged(dialect.renderToolResults(results));
 
-/** How parts of one make are read and made. */
+/** How to read and build message parts of one type. */
 export interface PartMake<P> {
-  /** A call; or, as it was written, what was meant as one. `undefined`: another part. */
+  /** The call, or the raw text of a malformed one; `undefined` for any other part. */
   callOf(part: P): RenderableCall | string | undefined;
-  /** Text that more may be added to. */
+  /** The text of a part to which more text may be appended. */
   textOf(part: P): string | undefined;
   say(text: string): P;
 }
 
-/** Calls that stand together are written together, on lines of their own in the text around them. */
+/** Adjacent calls are rendered together, on lines of their own within the surrounding text. */
 export function callsAsText<P>(parts: readonly P[], dialect: Dialect, { callOf, textOf, say }: PartMake<P>): P[] {
   const out: P[] = [];
   let calls: RenderableCall[] = [];
-  /** The last text has a call at its end. */
+  /** The last text ends with a call. */
   let isCall = false;
   const add = (text: string): void => {
     const last = out.at(-1);

@@ -1,4 +1,4 @@
-/** What a recording tells: what the model wrote, what became of it, what the client got; and where that does not add up. */
+/** Summarizes a recording: what the model wrote, what the engine made of it, what the client got, and where these disagree. */
 import { collect } from "../../core/fold.ts";
 import type { Part, Response, WireId } from "../../core/nouns.ts";
 import { listDialects } from "../../dialects/registry.ts";
@@ -9,14 +9,14 @@ import { type Edge, type Recording, textOfEdge } from "./recording.ts";
 import { pathOf, speechOf } from "./speech.ts";
 
 export interface Account {
-  /** What the upstream said: parts, where it speaks a wire; text, where it only completes text. Absent: nothing that can be read. */
+  /** The upstream's answer: parts if it speaks a wire, `text` if it only completes text. Both absent: nothing readable. */
   readonly upstream?: Response | undefined;
   readonly text?: string | undefined;
   /** What the engine made of it. */
   readonly events: Response;
   /** What the client got. */
   readonly client?: Response | undefined;
-  /** For people. */
+  /** Sentences for people. */
   readonly anomalies: readonly string[];
 }
 
@@ -42,7 +42,7 @@ function responseOf(edge: Edge, id: WireId): Response | undefined {
   return collect([...decoder.feed(textOfEdge(edge)), ...decoder.flush()]);
 }
 
-/** What a model in the process wrote: nothing of it is lost in the events. */
+/** The text that a model in this process wrote, rebuilt from the events, which lose nothing of it. */
 function writtenIn({ events, exchange }: Recording): string | undefined {
   if (exchange.dialect === undefined) return undefined;
   const pieces = events.map(([, event]) => ("text" in event ? event.text : "raw" in event ? (event.raw ?? "") : ""));
@@ -57,13 +57,13 @@ function completionOf(edge: Edge, backend: Backend): string | undefined {
     try {
       return readMessage(backend, JSON.parse(message)).text ?? "";
     } catch {
-      return ""; // [DONE], or garbage: the events tell
+      return ""; // [DONE], or garbage, which shows in the events
     }
   });
   return texts.join("");
 }
 
-// ---- What does not add up
+// ---- Anomalies
 
 type Sides = Pick<Account, "upstream" | "events" | "client">;
 
@@ -105,7 +105,7 @@ function vanished(before: readonly string[], after: readonly string[], where: st
   });
 }
 
-/** What no dialect's text or thinking has in it. */
+/** Marks that should never appear in text or thinking. */
 const MARKS: readonly string[] = [
   ...new Set(listDialects().flatMap((dialect) => [...dialect.stops, ...(dialect.grammar?.([], "auto").preserved ?? [])])),
 ].filter((mark) => /^[<[].*[>\]]$/.test(mark));

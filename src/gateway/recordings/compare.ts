@@ -3,9 +3,9 @@
  *
  *     const { same, recorded, now } = await compareRecording(readRecording(text));
  *
- * The upstream says what it said then, and the client asks what it asked; where the gateway closed before the end, it closes now, at the same
- * byte of the upstream's. What no two exchanges share is left out on both sides: the time,
- * heartbeats, the exchange's own id and the upstream's address.
+ * The upstream repeats its recorded bytes and the client its recorded request. Where the gateway closed before the end, it closes again at
+ * the same byte of the upstream's answer. What differs between any two exchanges is left out on both sides: times, heartbeats, the
+ * exchange's id and the upstream's address.
  */
 import { request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,13 +31,13 @@ export interface Comparison {
   readonly now: Heard;
 }
 
-/** What a client hears, without what is never the same. */
+/** What a client received, without what differs from one exchange to the next. */
 export interface Heard {
   readonly status: number;
   readonly body: string;
 }
 
-/** Throws with a sentence for people where there is nothing to compare. */
+/** Throws an error with a readable message if there is nothing to compare. */
 export async function compareRecording(recording: Recording): Promise<Comparison> {
   const { exchange, client, cut } = recording;
   if (exchange.kind !== "generate" || client.request.method === "") throw new Error("it holds no answer of a model");
@@ -58,7 +58,7 @@ export async function compareRecording(recording: Recording): Promise<Comparison
   try {
     const { port } = await gateway.listen();
     const answer = await ask(port, asked(recording));
-    await gateway.close(); // the exchange is over
+    await gateway.close(); // so that the exchange has ended
     return judged(recording, answer, again);
   } finally {
     await gateway.close();
@@ -92,7 +92,7 @@ async function openUpstream(recording: Recording, beginning: Beginning): Promise
   return { engine, close };
 }
 
-/** Ollama completes a text where its own clients ask, too: without a dialect, it was the client's request. */
+/** Ollama completes text at the same path that its own clients use: without a dialect in the recording, the request was a client's. */
 function spokenIn({ exchange }: Recording, edge: Edge): ReturnType<typeof speechOf> {
   const speech = speechOf(pathOf(edge));
   const isAsked = speech && "server" in speech.spoken && speech.spoken.server === "ollama" && exchange.dialect === undefined;
@@ -108,7 +108,7 @@ function listen(server: Server): Promise<string> {
 
 const isTimed = ({ headersWereEarly, beganWithBeat }: Beginning): boolean => headersWereEarly || beganWithBeat;
 
-/** Where no upstream answered, or the model was in the process, there are only the events. */
+/** If no upstream answered, or the model ran in this process, the recording holds only events. */
 const told = ({ events, exchange: { error } }: Recording, beginning: Beginning): Engine =>
   around(createScripted([]), {
     async *generate(_, { onAnswer } = {}): AsyncGenerator<Event, void, undefined> {
@@ -119,13 +119,13 @@ const told = ({ events, exchange: { error } }: Recording, beginning: Beginning):
         now = ms;
         yield event;
       }
-      if (error?.code === "internal") throw new Error(error.message); // as the engine did
+      if (error?.code === "internal") throw new Error(error.message); // as the engine did when recorded
     },
   });
 
 const SILENT_MS = 100;
 
-/** The dialect that was found out then is given now: who told it is not in the recording. */
+/** The dialect detected then is set explicitly now, because the source that revealed it is not in the recording. */
 function ruleOf(recording: Recording): ModelRule {
   const { upstreamModel: model, tools, rescue, dialect } = recording.exchange;
   const played = recording.upstream.at(-1);
@@ -136,13 +136,13 @@ function ruleOf(recording: Recording): ModelRule {
 
 // ---- Time
 
-/** What the client heard before the upstream said anything: such a silence is played as long as it was. */
+/** What the client received before the upstream sent anything: only then is the upstream's silence replayed at its recorded length. */
 interface Beginning {
-  /** A model in the process had said that it will answer, before its first event. */
+  /** A model in this process had accepted the request before its first event. */
   readonly hadAnswered: boolean;
-  /** Status and headers left in the silence. */
+  /** Status and headers were sent during the silence. */
   readonly headersWereEarly: boolean;
-  /** What a stream begins with left with the first heartbeat, before anything was known of the answer. */
+  /** The stream's opening was sent with the first heartbeat, before anything was known of the answer. */
   readonly beganWithBeat: boolean;
 }
 
@@ -152,14 +152,14 @@ function beginningOf({ client, upstream, events, exchange }: Recording): Beginni
   const headersCameFirst = client.response !== undefined && answeredMs !== undefined && client.response.ms < answeredMs;
   const first = client.pieces[0]?.[1];
   const beganWithBeat = typeof first === "string" && first.search(BEATS[exchange.wire]) >= 0;
-  const isSignOfLife = beganWithBeat || (typeof first === "string" && first.startsWith("\n")); // what headers that leave in a silence have behind them
+  const isSignOfLife = beganWithBeat || (typeof first === "string" && first.startsWith("\n")); // what follows early headers
   const hadAnswered = headersCameFirst && response === undefined && !isSignOfLife;
   return { hadAnswered, headersWereEarly: headersCameFirst && !hadAnswered, beganWithBeat };
 }
 
 const NEVER_MS = 1e9;
 
-/** Only the order counts: headers and the first heartbeat leave before the answer where they did. Later heartbeats change nothing. */
+/** Only the order matters: headers and the first heartbeat precede the answer if they did when recorded. Later heartbeats change nothing. */
 function patienceOf({ client }: Recording, { headersWereEarly, beganWithBeat }: Beginning): Patience {
   const silence = (client.pieces[0]?.[0] ?? 0) - (client.response?.ms ?? 0);
   return {
@@ -171,22 +171,22 @@ function patienceOf({ client }: Recording, { headersWereEarly, beganWithBeat }: 
 
 // ---- The gateway, again
 
-/** Closes it where it closed then: behind the last that the upstream said. */
+/** Closes the gateway where it closed when recorded: after the last byte of the upstream. */
 function closing({ upstream }: Recording, close: () => void): OpenTap {
   let left = upstream.at(-1)?.pieces.reduce((sum, piece) => sum + bytesOfPiece(piece).length, 0) ?? 0;
   const heard = (bytes: number): void => {
     left -= bytes;
-    if (left === 0) setImmediate(close); // when what was said has become the client's
+    if (left === 0) setImmediate(close); // once those bytes have reached the client
   };
   return () => ({ upstream: { answered: () => heard(0), received: ({ length }) => heard(length) } });
 }
 
 // ---- The client, again
 
-/** What belongs to the connection; and what would keep the gateway from answering, now that it listens somewhere else. */
+/** Headers of the connection itself, and those that make the gateway refuse, now that it listens at another address. */
 const NOT_AGAIN = /^(?:host|origin|connection|keep-alive|content-length|transfer-encoding|content-encoding|accept-encoding|expect)$/i;
 
-/** Items that were kept then are sent now. */
+/** Items that the gateway had kept are sent in full. */
 function asked({ client: { request }, items }: Recording): Edge["request"] {
   if (!items) return request;
   const body = JSON.parse(request.body) as JsonObject;
@@ -201,7 +201,7 @@ function ask(port: number, { method, url: path, headers: given, body }: Edge["re
     const request = httpRequest({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", () => {}); // an error of a whole answer may be broken off
+      response.on("error", () => {}); // a failed answer that does not stream may be cut off
       response.on("close", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
     });
     request.on("error", reject);
@@ -209,7 +209,7 @@ function ask(port: number, { method, url: path, headers: given, body }: Edge["re
   });
 }
 
-/** What an exchange says in its answer of itself. */
+/** What an answer reveals of its own exchange. */
 interface Said {
   readonly id: string;
   readonly error?: ErrorInfo | undefined;
@@ -219,7 +219,7 @@ function judged({ exchange, client }: Recording, answer: Heard, again: Said): Co
   const recorded = settled({ status: client.response?.status ?? 0, body: textOfEdge(client) }, exchange.wire, exchange);
   const now = settled(answer, exchange.wire, again);
   const isSame = recorded.status === now.status && recorded.body === now.body;
-  // Who left heard only the beginning.
+  // A client that left received only the beginning.
   return { same: exchange.brokenOff === "client" ? now.body.startsWith(recorded.body) : isSame, recorded, now };
 }
 
@@ -230,7 +230,7 @@ const BEATS: Readonly<Record<WireId, RegExp>> = {
   "openai-chat": COMMENT,
   "openai-responses": COMMENT,
   anthropic: /^event: ping\ndata: [^\n]*\n\n/gm,
-  // With `alt=sse`, and in one array.
+  // With `alt=sse`, or as one array.
   gemini:
     /(?:^data: |(?<=^\[?))\{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*(?:\r?\n\r?\n|(?<=\},)\n)/gm,
   ollama: /^\{[^\n]*"message":\{"role":"assistant","content":""\},"done":false\}\n/gm,
@@ -240,7 +240,7 @@ const TIMES = /"(created|created_at|completed_at|total_duration|prompt_eval_dura
 function settled({ status, body }: Heard, wire: WireId, { id, error }: Said): Heard {
   let text = body
     .replace(BEATS[wire], "")
-    .replace(/^\n+/, "") // where nothing streams
+    .replace(/^\n+/, "") // the heartbeats of an answer that does not stream
     .replaceAll(TIMES, '"$1":0')
     .replaceAll(id.slice("req_".length), "ID")
     .replaceAll(/(?<=_drgmID)[0-9a-f]{16}/g, "");

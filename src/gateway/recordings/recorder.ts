@@ -1,4 +1,4 @@
-/** Keeps exchanges as files: one each, for the user's eyes only, without secrets, and never more than so many. */
+/** Writes each exchange to a file that only the user can read, without secrets, and keeps a limited number of files. */
 import { mkdir, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, JsonObject } from "../../core/nouns.ts";
@@ -9,21 +9,21 @@ import { Secrets } from "./secrets.ts";
 
 export interface RecorderOptions {
   folder: string;
-  /** What must never be written: the keys of the gateway and of its upstreams. */
+  /** Never written: the keys of the gateway and of its upstreams. */
   secrets?: readonly string[] | undefined;
-  /** Of one recording, before it is written as JSON. */
+  /** The limit for one recording, counted before it is encoded as JSON. */
   maxBytes?: number | undefined;
-  /** The oldest go. */
+  /** When there are more, the oldest are deleted. */
   maxFiles?: number | undefined;
-  /** Hears what went wrong: an exchange does not suffer from it. */
+  /** Called when a recording could not be written; the exchange is not affected. */
   onProblem?: ((error: Error) => void) | undefined;
 }
 
 export interface Recorder {
   readonly tap: OpenTap;
-  /** Keys that came later: from now on they are not written, either. */
+  /** Adds keys that became known later; they are not written from now on. */
   hide(secrets: readonly string[]): void;
-  /** When everything that has ended is written. */
+  /** Resolves when all exchanges that have ended are written. */
   flush(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ async function write(folder: string, { wire, id }: Exchange, text: string, maxFi
     await writeFile(draft, text, { mode: 0o600, flag: "wx" });
     await rename(draft, join(folder, name));
   } catch (error) {
-    await rm(draft, { force: true }); // where the disk is full, drafts would stay for ever
+    await rm(draft, { force: true }); // on a full disk drafts would stay forever
     throw error;
   }
   const names = (await readdir(folder)).filter(isRecording).toSorted();
@@ -72,7 +72,7 @@ interface Draft {
 
 const EMPTY: Edge["request"] = { method: "", url: "", headers: {}, body: "" };
 
-/** Listens to one exchange. */
+/** Records one exchange. */
 class Recordist implements Tap {
   readonly #secrets: Secrets;
   readonly #done: (recording: Recording) => void;
@@ -104,7 +104,7 @@ class Recordist implements Tap {
     this.#keep(this.#client, bytes);
   }
   event(event: Event): void {
-    // The text of an event is in the bytes, too: it is the same size again.
+    // Events repeat the text of the bytes, so they count toward the limit as well.
     if (this.#takes(JSON.stringify(event).length)) this.#events.push([this.#ms, event]);
   }
 
@@ -144,7 +144,7 @@ class Recordist implements Tap {
     return Math.round((performance.now() - this.#began) * 10) / 10;
   }
 
-  /** Once it is full nothing more is kept: a recording with a hole in it would tell lies. */
+  /** Once the limit is reached nothing more is kept: a recording with a gap in the middle would mislead. */
   #takes(size: number): boolean {
     if (this.#room >= 0) this.#room -= size;
     return this.#room >= 0;
