@@ -41,7 +41,12 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
   }, 60_000);
   afterAll(() => browser?.close());
 
-  const open = (view: string): Promise<unknown> => page.goto(`${url}/#${view}`);
+  /** The page shows another view when the browser reports the change of the address, which may be after the click. */
+  const arrived = (view: string): Promise<unknown> => page.waitForSelector(`nav a[href="#${view}"][aria-current="page"]`);
+  const open = async (view: string, shows = view): Promise<void> => {
+    await page.goto(`${url}/#${view}`);
+    await arrived(shows);
+  };
   const shown = (title: string): Promise<string> => page.locator("section", { hasText: title }).innerText();
 
   test("an exchange: what the model wrote, what became of it, what the client got and sent", async () => {
@@ -97,9 +102,11 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     await open("prompt");
     await page.getByLabel("the request, as JSON").fill("mine");
     await page.getByRole("link", { name: "Translate" }).click();
+    await arrived("translate");
     await page.getByRole("link", { name: "Prompt" }).click();
+    await arrived("prompt");
     expect(await page.getByLabel("the request, as JSON").inputValue()).toBe("mine");
-    await open("constructor");
+    await open("constructor", "scan");
     await expect.poll(() => page.getByLabel("what the model wrote").count()).toBe(1);
   });
 

@@ -43,14 +43,15 @@ export async function compareRecording(recording: Recording): Promise<Comparison
   if (exchange.kind !== "generate" || client.request.method === "") throw new Error("it holds no answer of a model");
   if (cut) throw new Error("it was too long to be kept whole");
   const beginning = beginningOf(recording);
-  const upstream = await openUpstream(recording, beginning);
+  const silence = new Silence(beginning);
+  const upstream = await openUpstream(recording, beginning, silence);
   let again: Said = { id: "", error: undefined };
   const gateway = createGateway({
     port: 0,
     upstreams: { recorded: upstream.engine },
     models: [ruleOf(recording)],
-    patience: patienceOf(recording, beginning),
-    taps: wasClosed(recording) ? [closing(recording, () => void gateway.close())] : [],
+    patience: patienceOf(beginning),
+    taps: [silence.tap, ...(wasClosed(recording) ? [closing(recording, () => void gateway.close())] : [])],
     onExchange: ({ id, error }) => {
       again = { id, error };
     },
@@ -73,11 +74,11 @@ interface Upstream {
   close(): void;
 }
 
-async function openUpstream(recording: Recording, beginning: Beginning): Promise<Upstream> {
+async function openUpstream(recording: Recording, beginning: Beginning, silence: Silence): Promise<Upstream> {
   const played = recording.upstream.at(-1);
   const speech = played?.response && spokenIn(recording, played);
-  if (!played || !speech) return { engine: told(recording, beginning), close: () => {} };
-  const server = createReplay(recording, { fast: !isTimed(beginning) });
+  if (!played || !speech) return { engine: told(recording, beginning, silence), close: () => {} };
+  const server = createReplay(recording, { fast: true, before: (what) => silence.before(what) });
   const urls = [await listen(server)];
   const timeouts = fellSilent(recording) ? { idle: SILENT_MS } : {};
   const { spoken } = speech;
@@ -106,19 +107,14 @@ function listen(server: Server): Promise<string> {
   });
 }
 
-const isTimed = ({ headersWereEarly, beganWithBeat }: Beginning): boolean => headersWereEarly || beganWithBeat;
-
 /** If no upstream answered, or the model ran in this process, the recording holds only events. */
-const told = ({ events, exchange: { error } }: Recording, beginning: Beginning): Engine =>
+const told = ({ events, exchange: { error } }: Recording, { hadAnswered }: Beginning, silence: Silence): Engine =>
   around(createScripted([]), {
     async *generate(_, { onAnswer } = {}): AsyncGenerator<Event, void, undefined> {
-      let now = 0;
-      if (beginning.hadAnswered) onAnswer?.({ ok: true, headers: {}, warnings: [] });
-      for (const [ms, event] of events) {
-        if (isTimed(beginning) && ms > now) await pause(ms - now);
-        now = ms;
-        yield event;
-      }
+      await silence.before("answer");
+      if (hadAnswered) onAnswer?.({ ok: true, headers: {}, warnings: [] });
+      await silence.before("body");
+      for (const [, event] of events) yield event;
       if (error?.code === "internal") throw new Error(error.message); // as the engine did when recorded
     },
   });
@@ -136,7 +132,7 @@ function ruleOf(recording: Recording): ModelRule {
 
 // ---- Time
 
-/** What the client received before the upstream sent anything: only then is the upstream's silence replayed at its recorded length. */
+/** What the client received before the upstream sent anything: only then does the upstream wait again. */
 interface Beginning {
   /** A model in this process had accepted the request before its first event. */
   readonly hadAnswered: boolean;
@@ -159,14 +155,35 @@ function beginningOf({ client, upstream, events, exchange }: Recording): Beginni
 
 const NEVER_MS = 1e9;
 
-/** Only the order matters: headers and the first heartbeat precede the answer if they did when recorded. Later heartbeats change nothing. */
-function patienceOf({ client }: Recording, { headersWereEarly, beganWithBeat }: Beginning): Patience {
-  const silence = (client.pieces[0]?.[0] ?? 0) - (client.response?.ms ?? 0);
-  return {
-    headersMs: headersWereEarly ? 1 : NEVER_MS,
-    wholeMs: headersWereEarly ? 1 : NEVER_MS,
-    heartbeatMs: !headersWereEarly && beganWithBeat ? Math.max(1, silence / 2) : NEVER_MS,
-  };
+/** Later heartbeats change nothing. */
+function patienceOf({ headersWereEarly, beganWithBeat }: Beginning): Patience {
+  const early = headersWereEarly ? 1 : NEVER_MS;
+  return { headersMs: early, wholeMs: early, heartbeatMs: !headersWereEarly && beganWithBeat ? 1 : NEVER_MS };
+}
+
+/** In case that the gateway, as it is now, never breaks the silence. */
+const MAX_SILENCE_MS = 10_000;
+
+/** The upstream's silence lasts until the client received what it had received by then. No clock decides: only the order matters. */
+class Silence {
+  readonly #ends: Partial<Record<"answer" | "body", Promise<void>>> = {};
+  readonly tap: OpenTap;
+
+  constructor({ headersWereEarly, beganWithBeat }: Beginning) {
+    let end = (): void => {};
+    const broken = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    if (headersWereEarly) this.#ends.answer = broken;
+    else if (beganWithBeat) this.#ends.body = broken;
+    this.tap = () => (headersWereEarly ? { replied: end } : { wrote: end });
+  }
+
+  /** Waits until the upstream may send its answer's headers, or its body. */
+  async before(what: "answer" | "body"): Promise<void> {
+    const end = this.#ends[what];
+    if (end) await Promise.race([end, pause(MAX_SILENCE_MS, undefined, { ref: false })]);
+  }
 }
 
 // ---- The gateway, again

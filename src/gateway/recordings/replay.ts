@@ -12,10 +12,12 @@ import { pathOf, speechOf } from "./speech.ts";
 export interface ReplayOptions {
   /** Without waiting. */
   fast?: boolean | undefined;
+  /** Awaited before the headers of the answer are sent, and before its body. */
+  before?: ((what: "answer" | "body") => Promise<void>) | undefined;
 }
 
 /** The server is not listening yet. */
-export function createReplay(recording: Recording, { fast = false }: ReplayOptions = {}): Server {
+export function createReplay(recording: Recording, { fast = false, before }: ReplayOptions = {}): Server {
   const gone = new AbortController();
   const server = createServer((request, response) => {
     request.resume();
@@ -25,7 +27,7 @@ export function createReplay(recording: Recording, { fast = false }: ReplayOptio
       const edge = recording.upstream.findLast((one) => one.request.method === request.method && isSame(pathOf(one), path));
       if (edge) {
         const end = !edge.broken ? "whole" : fellSilent(recording) || wasClosed(recording) ? "silent" : "broken";
-        play({ edge, end, fast }, response, request, gone.signal).catch(() => response.destroy());
+        play({ edge, end, fast, before }, response, request, gone.signal).catch(() => response.destroy());
       } else aside(recording, path, response);
     });
   });
@@ -43,10 +45,11 @@ interface Playing {
   readonly edge: Edge;
   readonly end: "whole" | "broken" | "silent";
   readonly fast: boolean;
+  readonly before: ReplayOptions["before"];
 }
 
 async function play(
-  { edge: { response: given, ms, pieces }, end, fast }: Playing,
+  { edge: { response: given, ms, pieces }, end, fast, before }: Playing,
   response: ServerResponse,
   request: IncomingMessage,
   gone: AbortSignal,
@@ -64,8 +67,10 @@ async function play(
     return;
   }
   await at(given.ms);
+  await before?.("answer");
   response.writeHead(given.status, Object.fromEntries(Object.entries(given.headers).filter(([name]) => !CONNECTION.test(name))));
   response.flushHeaders();
+  await before?.("body");
   for (const piece of pieces) {
     await at(piece[0]);
     response.write(bytesOfPiece(piece));
