@@ -54,6 +54,12 @@ describe("over streams", () => {
     expect(streams.output).not.toContain("\x1b[31mhello");
   });
 
+  test("a chat that cannot begin does not read the terminal, which would keep the process alive", async () => {
+    const streams = new Streams();
+    await expect(chat({ folder: join(state, "nowhere"), tools: true }, streams)).rejects.toThrow("there is no folder");
+    expect(streams.stdin.readableFlowing).toBe(null);
+  });
+
   test("a dumb terminal gets no escape sequence", async () => {
     vi.stubEnv("TERM", "dumb");
     onTestFinished(() => void vi.unstubAllEnvs());
