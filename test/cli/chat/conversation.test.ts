@@ -152,6 +152,23 @@ describe("over streams", () => {
     await over;
   });
 
+  test("/show counts calls, whichever was done first", async () => {
+    const tool = files.file(
+      "launch-late.mjs",
+      `let done; const right = new Promise((resolve) => { done = resolve });
+       const lines = (side) => Array(9).fill(side + " is up").join("\\n");
+       export default { name: "launch", readOnly: true, parameters: { properties: { side: {} } },
+         run: ({ side }) => side === "left" ? right.then(() => lines(side)) : (setImmediate(done), lines(side)) };`,
+    );
+    const { streams, over } = await begin({ tool: [tool] });
+    await streams.says("launch both", "right is up", "/show 2", "left is up", "/show 1", /\d out/);
+    await streams.says("/show 2", /\n(right is up\n){9}/);
+    await streams.says("/show 1", /\n(left is up\n){9}/);
+    await streams.says("/show 3", "the last turn has 2 tool results");
+    await streams.type("C-d");
+    await over;
+  });
+
   test("what is typed ahead when a tool is asked for is no answer, and is not lost", async () => {
     const tool = files.file("launch-too.mjs", `export default { name: "launch", run: () => "lift-off" };`);
     const { streams, bodies, over } = await begin({ tool: [tool] });
