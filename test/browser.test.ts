@@ -145,7 +145,7 @@ test("a chat over a text engine runs without Node, and its tool with it", async 
   runInContext(await bundled(source), page);
   const run = async (call: string) => JSON.parse(await runInContext(`page.${call}.then(JSON.stringify)`, page));
   expect(await run("paint()")).toEqual({ painted: ["red"], said: "Done." });
-  expect(await run("start()")).toBe("a web page starts no command: its MCP servers have a url");
+  expect(await run("start()")).toBe("a web page cannot start a command: give the url of an MCP server");
 });
 
 function expectTheCall(events: Event[]): void {

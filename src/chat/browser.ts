@@ -1,3 +1,3 @@
-/** `dragoman/chat` in a web page: without the tools for files, and with MCP servers that have a URL. */
+/** `dragoman/chat` in a web page: without file tools, and with MCP servers at a URL only. */
 export { mcpTools } from "./mcp.ts";
 export * from "./shared.ts";

@@ -4,8 +4,8 @@
  *     const chat = createChat({ engine, tools: [paint], system: "You paint pages." });
  *     for await (const event of chat.send("make it red")) if (event.type === "text") process.stdout.write(event.text);
  *
- * One `send` is a turn: the model is asked, its calls run, it sees their results and is asked again, until it answers in words. However a turn
- * ends, the history holds what was said, and every call in it has its result.
+ * One `send` is a turn: the model is asked, its calls run, it gets their results and is asked again, until it answers without calls. However
+ * a turn ends, the history holds everything the model said, and every call in it has a result.
  */
 import { createFold } from "../core/fold.ts";
 import type { Event, Media, Message, Request, Text, ToolChoice, ToolResult, Usage, Warning } from "../core/nouns.ts";
@@ -25,47 +25,47 @@ import { Toolbox } from "./toolbox.ts";
 
 export interface ChatOptions extends RequestSettings {
   engine: Engine;
-  /** Unsaid: the first that the engine has. */
+  /** Default: the first model that the engine lists. */
   model?: string | undefined;
-  /** Tools, and sets of them: MCP servers. */
+  /** Tools, and sets of tools such as MCP servers. */
   tools?: readonly (ChatTool | ToolSet)[] | undefined;
   system?: string | undefined;
-  /** A conversation to go on with; its system text holds unless another is given. */
+  /** A saved conversation to continue. Its system text is used unless `system` is given. */
   data?: ChatData | undefined;
-  /** How often the model is asked in one turn, at most. */
+  /** The most steps (requests to the model) in one turn. */
   maxSteps?: number | undefined;
-  /** How many answers in one turn may have calls that no tool takes; each gets a result that says what was wrong. */
+  /** How many answers in one turn may have calls that cannot be run. The result of such a call says what is wrong with it. */
   maxRepairs?: number | undefined;
-  /** Asked before a tool runs, one call after the other. */
+  /** Called before a tool runs, for one call after the other. */
   approve?: Approve | undefined;
-  /** Unsaid: everything is always sent. */
+  /** Absent: the whole conversation is always sent. */
   context?: ContextSettings | undefined;
-  /** Hears what the model's server was not told, or did not do, though the request says so. */
+  /** Called for each setting of the request that could not be passed on, or that the model's server ignored. */
   onWarning?: ((warning: Warning) => void) | undefined;
 }
 
-/** What every request of a chat says beside the conversation. */
+/** The settings that every request of a chat has besides the conversation. */
 export type RequestSettings = {
   [Key in "thinking" | "sampling" | "maxTokens" | "stop" | "toolChoice" | "parallelCalls" | "output" | "extra"]?: Request[Key] | undefined;
 };
 
 export interface SendOptions {
-  /** Ends the turn; what was said until then stays. */
+  /** Ends the turn; what the model said until then stays in the history. */
   signal?: AbortSignal | undefined;
-  /** `false`: the model answers in words, this time. */
+  /** `false`: the model may not call tools in this turn. */
   tools?: false | undefined;
 }
 
-/** What the model says, step by step, each with a `finish`; between the steps, what the tools do; last, what the turn came to. */
+/** The model's events, with one `finish` per step; between the steps, what the tools do; last, the turn's result. */
 export type ChatEvent =
   | Event
   | { type: "tool-run"; id: string; name: string }
   | ({ type: "tool-result" } & Omit<ToolResult, "role">)
-  /** The conversation outgrew the context: so many of its messages are not sent from now on. */
+  /** The conversation outgrew the context: this many of its messages are no longer sent. */
   | { type: "left-out"; messages: number }
   | { type: "turn-end"; turn: Turn };
 
-/** What a step asked: the request, and, of an engine that can tell, what it made of it. */
+/** What a step asked: the request, and what the engine sent for it, if the engine has `preview`. */
 export interface Asking {
   request: Request;
   sent?: Preview;
@@ -73,14 +73,14 @@ export interface Asking {
 
 const MAX_STEPS = 24;
 const MAX_REPAIRS = 3;
-/** Of the context, for the answer, where the request does not limit it. */
+/** The share of the context that is kept for the answer if the request has no `maxTokens`. */
 const ANSWER_SHARE = 0.25;
 
 export function createChat(options: ChatOptions): Chat {
   return new Chat(options);
 }
 
-/** What a step sent. The list of messages only grows, so its length then is all there is to remember. */
+/** What a step sent. A list of sent messages only grows or is replaced, so its length at that time is enough to remember. */
 interface Step {
   readonly engine: Engine;
   readonly settings: Omit<Request, "messages">;
@@ -102,7 +102,8 @@ export class Chat {
   constructor(options: ChatOptions) {
     const { data, tools = [], model } = options;
     if (typeof options.engine?.generate !== "function") throw new Error("a chat needs an engine: createRemote({ wire, url }) makes one");
-    if (data && data.version !== 1) throw new Error("the data of a chat are what chat.save() gave: readChat(JSON.parse(text)) reads them");
+    if (data && data.version !== 1)
+      throw new Error("data must be what chat.save() returned; readChat(JSON.parse(text)) reads it from a file");
     this.#options = options;
     this.#tools = new Toolbox(tools);
     this.system = options.system ?? data?.system;
@@ -111,7 +112,7 @@ export class Chat {
     this.#model = model;
   }
 
-  /** All that was said, the system text aside. Plain data. */
+  /** All messages except the system text, as plain data. */
   get history(): readonly Message[] {
     return this.#history.all;
   }
@@ -120,12 +121,12 @@ export class Chat {
     return this.#turns;
   }
 
-  /** As they are now. */
+  /** The current tools: those of an MCP server may change. */
   get tools(): readonly ChatTool[] {
     return [...this.#tools.byName.values()];
   }
 
-  /** Nothing happens until the events are read, or `text()` or `turn()` of the reply is awaited. */
+  /** Lazy: the turn begins when the reply's events are read, or its `text()` or `turn()` is awaited. */
   send(input: string | readonly (Text | Media)[], options: SendOptions = {}): Reply {
     const parts: readonly (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : input;
     if (!Array.isArray(parts) || parts.some((part) => !part?.type))
@@ -139,21 +140,21 @@ export class Chat {
     }, options);
   }
 
-  /** Goes on with the results of the calls that a turn ended at: reason `tool-calls`. */
+  /** Continues after a turn that ended with `tool-calls`, with the results of these calls. */
   answer(results: readonly OpenResult[], options: SendOptions = {}): Reply {
     return this.#reply(() => this.#history.addResults(results), options);
   }
 
-  /** Asks again without new words: after an error, or after `max-steps`. */
+  /** Asks again without a new message: after an error, or after `max-steps`. */
   resume(options: SendOptions = {}): Reply {
     return this.#reply(() => {
       const { waiting } = this.#history;
-      if (waiting.length > 0) throw new Error(`these calls wait for chat.answer: ${waiting.join(", ")}`);
+      if (waiting.length > 0) throw new Error(`these calls still need results, give them with chat.answer: ${waiting.join(", ")}`);
       return [];
     }, options);
   }
 
-  /** The exact prompt of a turn's last step, or of another, where the engine renders one; what its server was sent otherwise. */
+  /** What a step (by default the turn's last) sent: the exact prompt if the engine renders one, otherwise the request to the server. */
   async promptOf(turn: Turn | undefined = this.#turns.at(-1), step = -1): Promise<Asking> {
     if (!turn) throw new Error("there is no turn yet");
     const steps = Math.max(turn.steps, 1);
@@ -163,7 +164,7 @@ export class Chat {
     return engine.preview ? { request, sent: await engine.preview(request) } : { request };
   }
 
-  /** A copy of the conversation, as data. */
+  /** A copy of the conversation as plain data. */
   save(): ChatData {
     const { system } = this;
     return structuredClone({
@@ -174,7 +175,7 @@ export class Chat {
     } satisfies ChatData);
   }
 
-  /** Another chat that begins with this conversation; with another engine, it is handed over to another model. */
+  /** A new chat that begins with this conversation; with another `engine`, another model continues it. */
   fork(changes: Partial<Omit<ChatOptions, "data">> = {}): Chat {
     const { engine, model: _, ...options } = this.#options;
     const model = changes.engine && changes.engine !== engine ? undefined : this.#model;
@@ -182,7 +183,7 @@ export class Chat {
     return new Chat({ engine, ...options, system: this.system, model, ...changes, data });
   }
 
-  /** Takes the last turn back, as if it had never been. */
+  /** Removes the last turn from the history. */
   undo(): Turn | undefined {
     this.#rest();
     const turn = this.#turns.pop();
@@ -193,7 +194,7 @@ export class Chat {
 
   // ---- A turn
 
-  /** `begin` says which calls of the turn before have got their results. */
+  /** `begin` returns the ids of calls of the previous turn that get their results now. */
   #reply(begin: () => string[], options: SendOptions): Reply {
     return new Reply(() => this.#turn(begin, options));
   }
@@ -210,12 +211,12 @@ export class Chat {
     const steps: Step[] = [];
     const usage: Usage = {};
     const running: Promise<unknown>[] = [];
-    let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
+    let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless `#steps` returns
     let turn: Turn;
     try {
       outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, running, isAnswered: this.#endsInResults });
     } finally {
-      // Also reached when whoever reads the events stops reading.
+      // Also reached when the caller stops reading the events.
       abort.abort();
       forget();
       await Promise.all(running);
@@ -246,13 +247,13 @@ export class Chat {
       const mistakes = fates.filter((fate) => fate.type === "refused" && fate.mistake).length;
       turn.isAnswered ||= mistakes < fates.length;
       if (mistakes > 0 && ++repairs > maxRepairs) {
-        return { reason: "error", error: { code: "malformed-call", message: `${repairs} answers had calls that no tool takes` } };
+        return { reason: "error", error: { code: "malformed-call", message: `${repairs} answers had calls that cannot be run` } };
       }
       if (n >= maxSteps) return { reason: "max-steps" };
     }
   }
 
-  /** Asks the model once, and adds what it said to the history, be it ever so short. */
+  /** Asks the model once, and adds its answer to the history even if it was cut short. */
   async *#step(turn: TurnState): AsyncGenerator<ChatEvent, { finish: Finished; asked: Asked[] }, undefined> {
     for (let tight = false; ; tight = true) {
       let request: Request;
@@ -269,7 +270,7 @@ export class Chat {
       const { messages: _, ...settings } = request;
       turn.steps.push({ engine: this.#options.engine, settings, messages: this.#history.sent, count: this.#history.sent.length });
       const { finish, asked, silent } = yield* this.#listen(request, turn);
-      // The server knows its limit better than we did: once more, with less.
+      // The server's context is smaller than we thought: once more, with fewer messages.
       if (silent && finish.error?.code === "context-length" && this.#options.context && !tight) continue;
       yield { type: "finish", ...finish };
       return { finish, asked };
@@ -305,7 +306,7 @@ export class Chat {
     const options = { tools: this.#tools.byName, approve: this.#options.approve, history: [...this.history], signal, off };
     const fates: Fate[] = [];
     for (const call of asked) fates.push(await decide(call, options));
-    // All of them begin before the first result is waited for. A result stands in the history as soon as it is there, whoever listens.
+    // All of them start before the first result is awaited. A result is added to the history as soon as it exists, even if nobody reads on.
     const coming = new Map<string, Promise<ToolResult>>();
     for (const fate of fates) {
       if (fate.type === "open") continue;
@@ -354,15 +355,15 @@ export class Chat {
   }
 
   /**
-   * Leaves out what the context has no room for; says how many messages that were, or `undefined` where all is sent as it was. `tight`: the
-   * server has just said that it is too much.
+   * Leaves out what the context has no room for. Returns how many messages that were, or `undefined` if nothing changed. `tight`: the server
+   * has just refused the request as too long.
    */
   async #fit(request: Request, tight: boolean, signal: AbortSignal): Promise<number | undefined> {
     const { context, engine, maxTokens } = this.#options;
     if (!context) return undefined;
     const { limit, policy = dropOldest } = context;
     const room = limit - Math.min(maxTokens ?? limit * ANSWER_SHARE, limit / 2);
-    if (!tight && estimateTokens(request) * 2 < room) return undefined; // no need to count
+    if (!tight && estimateTokens(request) * 2 < room) return undefined; // far from the limit: no need to count
     const { tokens } = await unlessAborted(signal, engine.countTokens(request, { signal }));
     if (!tight && tokens <= room) return undefined;
     const around = estimateTokens({ ...request, messages: this.#withSystem([]) });
@@ -372,20 +373,20 @@ export class Chat {
     return this.#history.send(blocks.flatMap(({ messages }) => messages));
   }
 
-  /** For a turn that another process had: what this chat would send now. */
+  /** For a turn of a loaded conversation: what this chat would send for it now. */
   async #stepOf(turn: Turn, step: number): Promise<Step> {
-    if (!this.#turns.includes(turn)) throw new Error("this is no turn of the chat: chat.turns has them");
+    if (!this.#turns.includes(turn)) throw new Error("this turn does not belong to the chat; chat.turns lists its turns");
     const answers = this.history.flatMap(({ role }, i) => (role === "assistant" && i >= turn.from && i < turn.to ? [i] : []));
     const { messages: _, ...settings } = await this.#request();
     return { engine: this.#options.engine, settings, messages: this.history, count: answers.at(step) ?? turn.to };
   }
 
   #rest(): void {
-    if (this.#busy) throw new Error("a turn is under way: read its events to the end, or abort it");
+    if (this.#busy) throw new Error("a turn is still running: read its events to the end, or abort it");
   }
 }
 
-/** A call that must be is made once, and well: a model that had to make one at every step could never answer in words. */
+/** A required call is required only until one has succeeded: otherwise the model could never answer without a call. */
 function loosened(choice: ToolChoice): ToolChoice {
   if (typeof choice === "string") return choice === "required" ? "auto" : choice;
   return "name" in choice ? "auto" : { allowed: choice.allowed };
@@ -395,8 +396,8 @@ interface TurnState extends SendOptions {
   readonly signal: AbortSignal;
   readonly steps: Step[];
   readonly usage: Usage;
-  /** Ends with the tools that have begun: each has a result, whoever waits for it. */
+  /** Settled when every tool that was started has its result in the history. */
   readonly running: Promise<unknown>[];
-  /** A call was good, and the model has its result: it need not make another. */
+  /** The model already has the result of a valid call, so a required call was made. */
   isAnswered: boolean;
 }

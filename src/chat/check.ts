@@ -1,4 +1,4 @@
-/** Whether arguments fit a tool, and if not, why, in words that a model can act on: `days: must be integer`. */
+/** Checks arguments against a tool's schema. Problems are worded for the model, so that it can correct them: `days: must be integer`. */
 
 import type { JsonObject } from "../core/nouns.ts";
 import { schemaProblems } from "../engines/schema-check.ts";
@@ -7,7 +7,7 @@ import type { StandardIssue, StandardSchema } from "./infer.ts";
 export type Checked = { readonly arguments: unknown; readonly problems?: undefined } | { readonly problems: readonly string[] };
 export type Check = (args: JsonObject) => Checked | Promise<Checked>;
 
-/** More of them help nobody. */
+/** More problems than this are left out. */
 const MAX_PROBLEMS = 8;
 
 export function checkOfJsonSchema(schema: JsonObject): Check {

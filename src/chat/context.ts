@@ -1,37 +1,37 @@
 /**
- * What is left out when a conversation outgrows the model's context. A conversation is cut only between blocks, and a block is a message, or
- * an answer with the results of all its calls: no call loses its result, no result its call.
+ * What is left out when a conversation outgrows the model's context. A conversation is cut only between blocks. A block is one message, or an
+ * answer with the results of all its calls, so that no call loses its result and no result its call.
  */
 import type { Message } from "../core/nouns.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 
 export interface Block {
   readonly messages: readonly Message[];
-  /** About how many tokens it is. */
+  /** An estimate. */
   readonly tokens: number;
 }
 
 export interface Room {
-  /** Room for all blocks together. */
+  /** The tokens that all blocks together may take. */
   readonly tokens: number;
-  /** Aborts with the turn: nobody waits for a policy any longer. */
+  /** Aborts with the turn, which then no longer waits for the policy. */
   readonly signal: AbortSignal;
 }
 
-/** Gets the conversation so far, without the system text, and gives what is sent instead: blocks of it, and others if it likes. */
+/** Takes the conversation so far, without the system text, and returns the blocks to send instead: some of these, or new ones. */
 export type ContextPolicy = (blocks: readonly Block[], room: Room) => readonly Block[] | Promise<readonly Block[]>;
 
 export interface ContextSettings {
-  /** Of the model: prompt and answer together, in tokens. */
+  /** The model's context in tokens, prompt and answer together. */
   readonly limit: number;
-  /** `dropOldest`, unless you have a better one. */
+  /** Default: `dropOldest`. */
   readonly policy?: ContextPolicy | undefined;
 }
 
-/** Leaves room for some more turns: a prompt that is cut anew for each request is never in a cache. */
+/** Cuts further than needed, so that the next turns fit too: a prompt that is cut anew for each request is never in a cache. */
 const REFILL = 0.75;
 
-/** Whole turns go first, the oldest before the others; then the oldest answers of the turn that is under way. The last user message stays. */
+/** Drops whole turns first, the oldest before the others, then the oldest answers of the current turn. Keeps the last user message. */
 export const dropOldest: ContextPolicy = (blocks, room) => {
   const goal = room.tokens * REFILL;
   let kept = [...blocks];
@@ -48,7 +48,7 @@ export const dropOldest: ContextPolicy = (blocks, room) => {
 
 const isUser = ({ messages }: Block): boolean => messages[0]?.role === "user";
 
-/** `tokens`: of all of them, if somebody has counted. */
+/** `tokens`: the count of all messages together, if it is known. */
 export function blocksOf(messages: readonly Message[], tokens?: number): Block[] {
   const groups: Message[][] = [];
   for (const message of messages) {

@@ -1,4 +1,4 @@
-/** A conversation as data: what `chat.save()` gives, JSON can hold, and `createChat({ data })` goes on from, with any engine. */
+/** A conversation as JSON data: `chat.save()` returns it, and `createChat({ data })` continues it with any engine. */
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Message, Usage } from "../core/nouns.ts";
 
@@ -9,19 +9,19 @@ export interface ChatData {
   turns: Turn[];
 }
 
-/** What one `send` came to. */
+/** What one `send` did. */
 export interface Turn {
-  /** Its messages in the history: from the first to before the last. */
+  /** Its messages in the history: `from` included, `to` excluded. */
   readonly from: number;
   readonly to: number;
-  /** The calls of the turn before that had no result until this one: theirs are not counted into `from`. */
+  /** Ids of the previous turn's calls that got their results in this turn. `from` was taken before these results were inserted. */
   readonly answered?: readonly string[];
-  /** How often the model was asked. */
+  /** How many requests the model got. */
   readonly steps: number;
   readonly model: string;
   readonly reason: TurnReason;
   readonly error?: ErrorInfo;
-  /** Of all steps together. */
+  /** The sum over all steps. */
   readonly usage: Usage;
 }
 
@@ -29,14 +29,14 @@ export type TurnReason =
   | "stop"
   | "length"
   | "content-filter"
-  /** Calls wait for `chat.answer`. */
+  /** Calls need results from `chat.answer`. */
   | "tool-calls"
   | "max-steps"
   | "aborted"
   | "error";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool"]);
-/** What each part cannot do without. */
+/** The required fields of each part. */
 const PARTS: Readonly<Record<string, Readonly<Record<string, "string" | "object">>>> = {
   text: { text: "string" },
   media: { mediaType: "string" },
@@ -46,12 +46,12 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, "string" | "object"
 };
 const SAID_BY_ALL = ["text", "media"];
 
-/** Data that comes from a file: throws with the place of the first thing that no chat has written. */
+/** Checks data read from a file; throws with the path of the first field that is wrong. */
 export function readChat(value: unknown): ChatData {
-  if (typeof value === "string") throw new Error("a saved chat is an object, not text: JSON.parse it first");
+  if (typeof value === "string") throw new Error("a saved chat is an object, not a string: use JSON.parse first");
   const data = objectAt(value, "a saved chat");
-  if (data.version !== 1) throw new Error(`this is no chat that version 1 has saved: version is ${JSON.stringify(data.version)}`);
-  if (data.system !== undefined && typeof data.system !== "string") throw new Error("system must be text");
+  if (data.version !== 1) throw new Error(`not a saved chat of version 1: version is ${JSON.stringify(data.version)}`);
+  if (data.system !== undefined && typeof data.system !== "string") throw new Error("system must be a string");
   for (const [i, message] of listAt(data.messages, "messages").entries()) checkMessage(message, `messages[${i}]`);
   for (const [i, turn] of listAt(data.turns, "turns").entries()) checkTurn(turn, `turns[${i}]`, data.messages as unknown[]);
   return structuredClone(data) as unknown as ChatData;
@@ -70,7 +70,7 @@ function checkMessage(value: unknown, path: string): void {
   }
 }
 
-/** Throws if it is none of these parts. */
+/** Throws unless `value` is a part of one of these types. */
 export function checkPart(value: unknown, path: string, types: readonly string[] = SAID_BY_ALL): void {
   const part = objectAt(value, path);
   if (!types.includes(part.type as string)) throw new Error(`${path}.type must be one of ${types.join(", ")}`);
@@ -78,14 +78,14 @@ export function checkPart(value: unknown, path: string, types: readonly string[]
     if (kind === "object" ? !isObject(part[key]) : typeof part[key] !== kind)
       throw new Error(`${path}.${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
   if (part.type === "media" && typeof (part.data ?? part.url) !== "string" && !part.state)
-    throw new Error(`${path} must have data, in base64, or a url, and either is a string`);
+    throw new Error(`${path} must have data (base64) or url, as a string`);
 }
 
 function checkTurn(value: unknown, path: string, messages: readonly unknown[]): void {
   const { from, to, answered = [], steps, model, reason, usage } = objectAt(value, path);
   const isPlace = (place: unknown): place is number => Number.isInteger(place) && (place as number) >= 0;
   if (!isPlace(from) || !isPlace(to) || from > to || to > messages.length)
-    throw new Error(`${path} must have from and to, places in messages`);
+    throw new Error(`${path} must have from and to, indices into messages`);
   if (!isPlace(steps) || typeof model !== "string" || typeof reason !== "string")
     throw new Error(`${path} must have steps, model and reason`);
   objectAt(usage, `${path}.usage`);

@@ -1,4 +1,4 @@
-/** Tools for the files of one folder, and no other: `createChat({ engine, tools: fileTools("./notes") })`. */
+/** Tools for the files in one folder: `createChat({ engine, tools: fileTools("./notes") })`. */
 import { Sandbox } from "./sandbox.ts";
 import { type ChatTool, defineTool } from "./tool.ts";
 

@@ -1,6 +1,6 @@
 /**
- * All that was said in a chat, and what of it is sent. Every call has its result before the model is asked again: calls that are left open
- * get one that says why.
+ * The messages of a chat, and which of them are sent. Every call has a result before the model is asked again: a call that was left open gets
+ * an error result that says why.
  */
 import type { Message, ToolResult } from "../core/nouns.ts";
 import { type Asked, failure, isAsked, resultOf } from "./run.ts";
@@ -11,7 +11,7 @@ export type OpenResult = Pick<ToolResult, "id" | "output" | "media" | "isError">
 
 export class History {
   readonly all: Message[];
-  /** What is sent: all of it, or what a policy has left of it and all that came since. */
+  /** What is sent: all messages, or what a policy kept and everything added since. */
   #sent: Message[];
 
   constructor(messages: readonly Message[] = []) {
@@ -28,26 +28,26 @@ export class History {
     this.#sent.push(...messages);
   }
 
-  /** From now on this is sent in place of what was; answers how many messages fewer these are. */
+  /** Replaces what is sent from now on; returns by how many messages it became shorter. */
   send(messages: readonly Message[]): number {
     const before = this.#sent.length;
     this.#sent = [...messages];
     return Math.max(before - messages.length, 0);
   }
 
-  /** Leaves so many messages, not counting the results of these calls, which go as well. */
+  /** Keeps the first `length` messages, not counting the results of the calls in `answered`, which are removed too. */
   cut(length: number, answered: readonly string[] = []): void {
     const rest = this.all.slice(0, length + answered.length);
     this.all.splice(0, this.all.length, ...rest.filter((message) => message.role !== "tool" || !answered.includes(message.id)));
     this.#sent = [...this.all];
   }
 
-  /** The calls that have no result yet get one that says why. Gives their ids, as `addResults` does. */
+  /** Gives every call without a result an error result that says why. Returns the ids of these calls, as `addResults` does. */
   closeCalls(why: string): string[] {
     return this.#insert(this.#openCalls().map((call) => failure(call, why)));
   }
 
-  /** The ids of calls that wait for a result. */
+  /** The ids of calls without a result. */
   get waiting(): (string | undefined)[] {
     return this.#openCalls().map(({ id }) => id);
   }
@@ -58,11 +58,11 @@ export class History {
   }
 
   addResults(results: readonly OpenResult[]): string[] {
-    if (!Array.isArray(results)) throw new Error("the results are a list, like [{ id, output }]");
+    if (!Array.isArray(results)) throw new Error("the results must be a list like [{ id, output }]");
     const open = this.#openCalls();
     const given = new Map(results.map((result) => [result.id, result]));
     const missing = open.filter(({ id }) => !given.has(id ?? ""));
-    if (open.length === 0) throw new Error("no call waits for a result");
+    if (open.length === 0) throw new Error("no call is waiting for a result");
     if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
       throw new Error(`each of these calls needs one result: ${this.waiting.join(", ")}`);
     return this.#insert(
@@ -73,14 +73,14 @@ export class History {
     );
   }
 
-  /** Results stand behind their answer in the order of its calls, also where some tools ran here and others elsewhere. */
+  /** Inserts results after the last answer, in the order of its calls, even if they arrive in another order. */
   #insert(results: readonly ToolResult[]): string[] {
     if (results.length === 0) return [];
     const order = this.#lastAnswer().asked.map(({ id }) => id);
     for (const list of [this.all, this.#sent]) {
       const from = list.findLastIndex(({ role }) => role === "assistant") + 1;
-      const behind = list.findIndex(({ role }, i) => i >= from && role !== "tool");
-      const there = list.slice(from, behind < 0 ? undefined : behind).filter((message) => message.role === "tool");
+      const after = list.findIndex(({ role }, i) => i >= from && role !== "tool");
+      const there = list.slice(from, after < 0 ? undefined : after).filter((message) => message.role === "tool");
       list.splice(from, there.length, ...[...there, ...results].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id)));
     }
     return results.map(({ id }) => id);
@@ -92,7 +92,7 @@ export class History {
     return asked.filter(({ id }) => !answered.has(id));
   }
 
-  /** The calls of the last answer, and the messages behind it. */
+  /** The calls of the last answer, and the messages after it. */
   #lastAnswer(): { asked: Asked[]; since: Message[] } {
     const last = this.all.findLastIndex(({ role }) => role === "assistant");
     const answer = this.all[last];

@@ -1,12 +1,12 @@
 /**
- * Ids of calls that are new in a conversation. Many models and servers count their calls from zero in every answer, and a history in which two
- * calls are `call_0` cannot be handed to anybody who pairs calls and results by id.
+ * Makes the ids of calls unique within a conversation. Many models and servers count their calls from zero in every answer, and a history with
+ * two calls `call_0` is useless to a server that pairs calls and results by id.
  */
 import type { Event, Message } from "../core/nouns.ts";
 
 export class FreshIds {
   readonly #taken: Set<string>;
-  /** Ids of this answer that go by another name. */
+  /** Ids of this answer that were replaced. */
   readonly #renamed = new Map<string, string>();
 
   constructor(history: readonly Message[]) {
@@ -14,7 +14,7 @@ export class FreshIds {
     this.#taken = new Set(calls.flatMap((part) => ("id" in part && part.id !== undefined ? [part.id] : [])));
   }
 
-  /** The same event, with an id that no other call has. A call that cannot be read gets one too: it will have a result. */
+  /** The same event with an id that no other call has. A malformed call gets one too, since it will have a result. */
   fresh(event: Event): Event {
     if (event.type === "tool-start") return { ...event, id: this.#open(event.id) };
     if (event.type === "tool-delta" || event.type === "tool-end") return { ...event, id: this.#renamed.get(event.id) ?? event.id };

@@ -1,12 +1,12 @@
 /**
- * What a tool is called with, as a type: read off its schema, so that `run` is typed without being told.
+ * The type of a tool's arguments, inferred from its schema, so that `run` is typed without annotations.
  *
  *     { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } }, required: ["city"] }
  *
- * is `{ city: string; days?: number }`. What a JSON Schema says beyond that (`$ref`, `allOf`, patterns) is checked when the tool is called.
+ * is `{ city: string; days?: number }`. The rest of JSON Schema (`$ref`, `allOf`, patterns) is checked when the tool is called.
  */
 
-/** standardschema.dev, version 1: what Zod, Valibot, ArkType and others share. `jsonSchema` is the newer part, which not all have. */
+/** standardschema.dev, version 1, implemented by Zod, Valibot, ArkType and others. `jsonSchema` is newer, and some lack it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -26,7 +26,6 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The arguments that a schema describes. */
 export type Arguments<S> = S extends { readonly "~standard": { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly output: infer Output }
     ? Output
@@ -61,7 +60,7 @@ type OfType<S, Type> = Type extends "string"
             ? Properties<S>
             : unknown;
 
-/** What stands beside alternatives, which often say only what is required. */
+/** The properties beside `anyOf` or `oneOf`, whose alternatives often say only what is required. */
 type Beside<S> = S extends { readonly properties: unknown } ? Properties<S> : unknown;
 
 type Items<S> = S extends { readonly items: infer Item } ? FromSchema<Item>[] : unknown[];

@@ -1,7 +1,7 @@
 /**
- * What an MCP server says of its tools, and what it answers to a call, as the result of a tool: `{ content: [{ type: "text", text: "42" }] }` is
- * `"42"`. Read leniently: one odd tool hides no other, a newer server has content that nobody knows yet, and a result that breaks its own
- * `outputSchema` is all there is of what was done.
+ * Reads an MCP server's list of tools and its answers to calls: `{ content: [{ type: "text", text: "42" }] }` becomes the output `"42"`. Reads
+ * leniently: one odd tool does not hide the others, content of an unknown type is kept as JSON, and a result that breaks its own `outputSchema`
+ * is still the result.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media } from "../core/nouns.ts";
@@ -13,11 +13,11 @@ export interface Listed {
   readonly description: string | undefined;
   readonly parameters: JsonObject;
   readonly readOnly: boolean;
-  /** It is called only as a task. */
+  /** The tool can be called only as a task. */
   readonly asTask: boolean;
 }
 
-/** What has no name cannot be called. Arguments are always an object, which many schemas forget to say. */
+/** Skips tools without a name, which cannot be called. Adds `type: "object"`, which many schemas lack. */
 export function listedOf(tools: unknown): Listed[] {
   return listOf(tools)
     .map(objectOf)
@@ -37,7 +37,7 @@ export function listedOf(tools: unknown): Listed[] {
 }
 
 export function answerOf(answer: Readonly<Record<string, unknown>>): ToolAnswer {
-  const { content, structuredContent, toolResult, isError } = answer; // toolResult: of the first servers there were
+  const { content, structuredContent, toolResult, isError } = answer; // toolResult: of the earliest version of MCP
   const blocks = [(content ?? []) as Json].flat().map(read);
   const texts = blocks.filter((block) => isText(block));
   const media = blocks.filter((block): block is Media => !isText(block));
@@ -55,7 +55,10 @@ function read(block: Json): string | Media {
   return isText(block) ? block : JSON.stringify(block);
 }
 
-/** Servers say the same twice, as data and as text for those who read no data. What is no object, they put into one for that. */
+/**
+ * Servers send the same twice: as data, and as text for clients that read no data. Data that is not an object is wrapped in an object with one
+ * field; it is unwrapped if the text shows that.
+ */
 function outputOf(texts: readonly string[], structured: Json | undefined): Json {
   const text = texts.join("\n");
   if (structured === undefined || structured === null) return text;
@@ -64,7 +67,7 @@ function outputOf(texts: readonly string[], structured: Json | undefined): Json 
   return value !== undefined && more.length === 0 && isSame(texts, value) ? value : { text, structured };
 }
 
-/** Whether the texts say this value: as it is, as JSON, or each of them one of its elements. */
+/** Whether the texts are this value: as it is, as JSON, or one element of a list each. */
 function isSame(texts: readonly string[], value: Json): boolean {
   const text = texts.join("\n");
   if (text === value) return true;

@@ -1,18 +1,18 @@
 /**
- * MCP servers that are a command: it is started, and spoken to over its stdin and stdout.
+ * MCP servers that are started as a command and spoken to over its stdin and stdout.
  *
  *     await using server = await mcpTools({ command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] });
  */
 import { type McpServer, type McpTools, mcpTools as toolsAtUrl } from "./mcp.ts";
 
-/** Of what a command wrote to stderr, for the error that says why it does not answer. */
+/** How much of the command's stderr is kept, for the error message when it does not answer. */
 const MAX_STDERR = 2000;
 
-/** Throws if the server does not start or is none. */
+/** Throws if the command does not start, or is not an MCP server. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
-  if (typeof server !== "object" || server === null) throw new Error("an MCP server is { command, args } or { url }");
+  if (typeof server !== "object" || server === null) throw new Error("an MCP server must be { command, args } or { url }");
   if ("url" in server) return toolsAtUrl(server);
-  if (!server.command) throw new Error("an MCP server has a command or a url");
+  if (!server.command) throw new Error("an MCP server needs a command or a url");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
   const { openSession } = await import("./mcp-session.ts");
   const { command, args = [], env = {}, cwd } = server;
@@ -23,7 +23,7 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
         command,
         args: [...args],
         env: { ...env },
-        stderr: "pipe", // a terminal belongs to whoever chats in it
+        stderr: "pipe", // it must not write into the terminal of a chat
         ...(cwd === undefined ? {} : { cwd }),
       });
       let said = "";

@@ -1,6 +1,6 @@
 /**
- * A session with an MCP server, for as long as it is wanted and however often the server ends: whoever uses a tool connects anew, once, and
- * the call that was under way says that nobody knows what became of it.
+ * A session with an MCP server that survives the server's end: the next call of a tool connects again. A call during which the server ended
+ * fails with an error that says that its effect is unknown.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
@@ -22,31 +22,31 @@ import { answerOf, listedOf } from "./mcp-answer.ts";
 import type { ChatTool, ToolAnswer } from "./tool.ts";
 import { VERSION } from "./version.ts";
 
-/** The way to a server. */
+/** How a server is reached: over stdio or HTTP. */
 export interface McpLine {
-  /** What the server is called until it says so itself. */
+  /** The server's name until it gives its own. */
   readonly name: string;
   open(): McpConnection;
-  /** An error of the first connection that says that the server speaks in another way: from then on, `open` speaks so. */
+  /** Called with the error of the first connection. `true`: the server needs another transport, which `open` uses from now on. */
   turn?(error: unknown): boolean;
-  /** An error that says that the server is gone, or (and then it did nothing) that it knows nothing of this session. */
+  /** What an error means: the server is gone, or it has forgotten this session (and so did not run the call). */
   lost(error: unknown): "gone" | "forgotten" | undefined;
 }
 
 export interface McpConnection {
   readonly transport: Transport;
-  /** What an error beside a call means: that the server may be gone, and is asked; or that it is. */
+  /** What to do after an error outside a call: `ask` whether the server is still there, or `close` the connection. */
   readonly onError?: "ask" | "close";
-  /** Why the server does not answer. */
+  /** An explanation of the error, for people. */
   why(error: Error): string;
 }
 
 const TIMEOUT_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 60_000;
-/** For the answer to the question whether the server is still there. */
+/** How long a ping may take. */
 const ALIVE_TIMEOUT_MS = 10_000;
 
-/** Throws if the server does not answer or is none. */
+/** Throws if the server does not answer, or is not an MCP server. */
 export async function openSession(settings: McpSettings, line: McpLine): Promise<McpTools> {
   const session = new Session(settings, line);
   await session.connect(settings.signal);
@@ -56,14 +56,14 @@ export async function openSession(settings: McpSettings, line: McpLine): Promise
 class Session implements McpTools {
   readonly #settings: McpSettings;
   readonly #line: McpLine;
-  /** Connected, or about to be. */
+  /** The connection, or the attempt to connect. */
   #client: Promise<Client> | undefined;
   #tools: readonly ChatTool[] = [];
-  /** The server has said that its tools are others now. */
+  /** The server has announced that its tools changed. */
   #isStale = false;
   #wasThere = false;
   readonly #closing = new AbortController();
-  /** What became of the last connection. */
+  /** Explains errors of the last connection. */
   #end = (error: Error): string => error.message;
   name: string;
   instructions: string | undefined;
@@ -78,7 +78,7 @@ class Session implements McpTools {
     return this.#tools;
   }
 
-  /** The connection there is, or a new one. */
+  /** The current connection, or a new one. */
   connect(signal?: AbortSignal): Promise<Client> {
     this.#closing.signal.throwIfAborted();
     if (this.#client) return this.#client;
@@ -97,7 +97,7 @@ class Session implements McpTools {
     try {
       this.#tools = await this.#inTime(this.#client.then((client) => this.#list(client)));
     } catch {
-      this.#isStale = true; // the tools that were there are still declared; whoever uses one is told what is wrong
+      this.#isStale = true; // the old list stays; a call of one of its tools reports what is wrong
     }
   }
 
@@ -148,7 +148,7 @@ class Session implements McpTools {
     do {
       const page = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ResultSchema);
       for (const { name, description, parameters, readOnly, asTask } of listedOf(page.tools)) {
-        if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // whoever calls it reaches one of them
+        if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // two tools of one name: a call reaches one of them
         const call = asTask ? callAsTask : callPlainly;
         tools.push({
           tool: { name: prefix + name, ...(description === undefined ? {} : { description }), parameters },
@@ -168,29 +168,29 @@ class Session implements McpTools {
     for (let isSecond = false; ; isSecond = true) {
       const client = await this.connect();
       try {
-        // A server that reports progress is alive. The SDK leaves a listener on each signal that it gets: this one goes with the call.
+        // Progress resets the timeout. The SDK never removes its listener from a signal, so each call gets a signal of its own.
         const asking = (own: AbortSignal) => call(client, { signal: own, timeout, resetTimeoutOnProgress: true, onprogress: () => {} });
         return answerOf(await bounded({ signals: [signal] }, asking));
       } catch (error) {
         if (signal.aborted) throw error;
         this.#closing.signal.throwIfAborted();
         if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
-          throw new Error(`the MCP server ${this.name} gave no sign of life for ${timeout / 1000} s`, { cause: error });
+          throw new Error(`the MCP server ${this.name} neither answered nor reported progress for ${timeout / 1000} s`, { cause: error });
         const lost = client.transport ? this.#line.lost(error) : "gone";
         if (lost === undefined && error instanceof McpError) throw whole(error);
-        const why = this.#end(error as Error); // with all that its cause says
-        if (lost === undefined) throw new Error(`the MCP server ${this.name} did not take the call: ${why}`);
+        const why = this.#end(error as Error); // it includes the cause
+        if (lost === undefined) throw new Error(`the call of the MCP server ${this.name} failed: ${why}`);
         await client.close();
         if (lost === "forgotten" && !isSecond) continue;
-        if (lost === "forgotten") throw new Error(`the MCP server ${this.name} does not know the session, nor a new one: ${why}`);
+        if (lost === "forgotten") throw new Error(`the MCP server ${this.name} forgot the session, and then a new one as well: ${why}`);
         throw new Error(
-          `the MCP server ${this.name} ended during this call, and whether it was carried out is not known; the next call connects again (${why})`,
+          `the MCP server ${this.name} ended during this call, so it is unknown whether the call was carried out; the next call connects again (${why})`,
         );
       }
     }
   }
 
-  /** What is waited for, but not for ever: a server may say nothing, or never come to the end of its list. */
+  /** Limits how long `work` may take: a server may stay silent, or page through its list for ever. */
   async #inTime<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
     const { connectTimeout: ms = CONNECT_TIMEOUT_MS } = this.#settings;
     return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => unlessAborted(ends, work));
@@ -206,8 +206,8 @@ const callPlainly = (client: Client, params: CallParams, options: CallOptions): 
   client.request({ method: "tools/call", params }, ResultSchema, options);
 
 /**
- * Of a tool that takes its time, and therefore no plain call: the server is asked how far it is, until it has the result. When nobody waits any
- * more, the task is cancelled, which takes its id: who leaves before it is there does not wait for it, and the task is cancelled when it comes.
+ * Calls a tool that must run as a task: the server is polled until it has the result. An abort cancels the task, for which its id is needed. If
+ * the id is not known yet, the caller does not wait for it; the task is cancelled as soon as it arrives.
  */
 async function callAsTask(client: Client, params: CallParams, { signal, ...options }: CallOptions): Promise<Result> {
   signal.throwIfAborted();
@@ -241,14 +241,14 @@ async function callAsTask(client: Client, params: CallParams, { signal, ...optio
   return Promise.race([result(), left]);
 }
 
-/** With what a server says of an error beside its words: where to sign in, what it lacks. */
+/** Adds the error's `data` to its message: where to sign in, what is missing. */
 const whole = (error: McpError): Error =>
   error.data === undefined ? error : new Error(`${error.message}: ${JSON.stringify(error.data)}`, { cause: error });
 
-/** Whoever is gone does not answer, and is closed. */
+/** After an error, pings the server, and closes the connection if it does not answer. */
 function watch(client: Client): void {
   client.onerror = () => {
-    client.onerror = () => {}; // the question may fail as well
+    client.onerror = () => {}; // the ping may fail as well
     void client.ping({ timeout: ALIVE_TIMEOUT_MS }).then(
       () => watch(client),
       () => client.close(),

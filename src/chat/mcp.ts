@@ -1,6 +1,6 @@
 /**
- * The tools of an MCP server, as tools of a chat; this file needs no Node, and speaks streamable HTTP to the server at a URL, or, to one that
- * is too old for that, the HTTP with events that came before it:
+ * The tools of an MCP server as tools of a chat. This file needs no Node: it connects to a server at a URL over streamable HTTP, or, if the
+ * server is too old for that, over the older HTTP+SSE:
  *
  *     await using server = await mcpTools({ url: "http://127.0.0.1:3001/mcp" });
  *     const chat = createChat({ engine, tools: [server] });
@@ -13,7 +13,7 @@ export type McpServer = (
   | {
       command: string;
       args?: readonly string[] | undefined;
-      /** Beside the few variables that every program needs. */
+      /** Added to the few variables that every program needs. */
       env?: Readonly<Record<string, string>> | undefined;
       cwd?: string | undefined;
     }
@@ -22,36 +22,36 @@ export type McpServer = (
   McpSettings;
 
 export interface McpSettings {
-  /** Before each name, for tools of several servers that have the same names. */
+  /** Put before each tool's name, in case several servers have tools of the same name. */
   prefix?: string | undefined;
-  /** How long a call may take without a sign of life, in milliseconds: 300,000 unless told. */
+  /** How long a call may take without reporting progress, in milliseconds. Default: 300,000. */
   timeout?: number | undefined;
-  /** How long the server may take to start and to list its tools, in milliseconds: 60,000 unless told, for some install themselves first. */
+  /** How long the server may take to start and list its tools, in milliseconds. Default: 60,000, since some install themselves first. */
   connectTimeout?: number | undefined;
-  /** Ends the first attempt to connect. */
+  /** Aborts the first attempt to connect. */
   signal?: AbortSignal | undefined;
 }
 
-/** A server that ends is connected again, or started again, when one of its tools is used. */
+/** If the server ends, it is connected or started again when one of its tools is used. */
 export interface McpTools extends ToolSet, Disposing {
-  /** As the server listed them last; a chat that is given the server follows it when they change. */
+  /** As the server listed them last. A chat that has this object as a tool set follows changes. */
   readonly tools: readonly ChatTool[];
   /** What the server calls itself. */
   readonly name: string;
-  /** What the server would like the model to know: for the system text. */
+  /** The server's instructions for the model; put them into the system text. */
   readonly instructions: string | undefined;
-  /** Asks for the list again, if the server has said that it changed. */
+  /** Asks for the list again if the server has announced a change. */
   refresh(): Promise<void>;
-  /** Ends the connection, and the command with it. */
+  /** Ends the connection, and the command if there is one. */
   close(): Promise<void>;
 }
 
-/** How a server of before 2025 answers what is posted to it. */
+/** The statuses with which a server from before 2025 refuses the POST of a newer client. */
 const TOO_NEW: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** Throws if the server does not answer or is none. */
+/** Throws if the server does not answer, or is not an MCP server. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
-  if (!("url" in server)) throw new Error("a web page starts no command: its MCP servers have a url");
+  if (!("url" in server)) throw new Error("a web page cannot start a command: give the url of an MCP server");
   const { StreamableHTTPClientTransport, StreamableHTTPError } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
   const { SSEClientTransport, SseError } = await import("@modelcontextprotocol/sdk/client/sse.js");
   const { openSession } = await import("./mcp-session.ts");
@@ -61,14 +61,14 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   const requestInit = { headers };
   const why = (error: Error): string => {
     const { message, cause } = error;
-    // Of a refusal, the SDK's words hold what the server said, but not the status; a page for people says nothing more.
+    // The SDK's message has the server's body but not the status. A body in HTML is left out.
     if (error instanceof StreamableHTTPError && error.code && error.code > 0) {
       const said = message.replace(/^.*endpoint: /, "");
       return `it answers ${error.code}, ${/^\s*</.test(said) ? "" : said}`.replace(/, $/, "");
     }
     return cause instanceof Error ? `${message}: ${cause.message}` : message;
   };
-  /** What the server said to somebody who is too new for it. */
+  /** The old server's refusal of streamable HTTP. */
   let refusal: Error | undefined;
   return openSession(server, {
     name: url,
@@ -79,10 +79,10 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
         return { transport: new SSEClientTransport(new URL(url), { requestInit }) as Transport, onError: "close", why: whyNot };
       }
       const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit }) as Transport;
-      // Nothing tells a client over HTTP that the server has ended, but a stream that breaks is a hint.
+      // Over HTTP nothing tells the client that the server has ended, but a broken stream is a hint.
       return { transport, onError: "ask", why };
     },
-    // As the specification has it: a server of before 2025 refuses what is posted to it, and says over a stream where to post.
+    // As in the specification: a server from before 2025 refuses the POST, and says over an SSE stream where to post.
     turn(error) {
       if (refusal || !(error instanceof StreamableHTTPError) || !TOO_NEW.has(error.code ?? 0)) return false;
       refusal = error;

@@ -1,4 +1,4 @@
-/** What an answer of the model comes to: what stays of it, whether its calls may run, and how the turn ends if there are none. */
+/** What follows from an answer: what is kept of it, whether its calls may run, and how the turn ends if it has none. */
 import type { ErrorInfo, Part, Response } from "../core/nouns.ts";
 import type { TurnReason } from "./data.ts";
 
@@ -13,13 +13,13 @@ export function outcomeOf({ reason, error }: Finished): Outcome {
   return { reason: reason === "tool-calls" ? "stop" : reason };
 }
 
-/** Why calls of such an answer do not run, even those that are complete. */
+/** Why the calls of an answer must not run, even complete ones; `undefined`: they may. */
 export function brokenOff({ reason, error }: Finished): string | undefined {
   if (reason === "content-filter") return "the answer was stopped by a content filter";
   return error?.code === "malformed-call" ? undefined : error?.message;
 }
 
-/** All that was said. A call that was still being written when nobody listened any more was cut. */
+/** Everything the model said. A call that was still open when the answer ended is marked as truncated. */
 export function contentOf({ content, refusal, open }: Response): Part[] {
   const parts: Part[] = content.filter((part) => part.type !== "text" || part.text !== "" || part.state);
   if (refusal !== undefined) parts.push({ type: "text", text: refusal });

@@ -1,12 +1,12 @@
-/** What `chat.send` gives: the events of a turn, or, for whoever does not want them one by one, what they come to. */
+/** What `chat.send` returns: the events of a turn, or, for callers that do not want them one by one, its text or its `Turn`. */
 import { EngineError } from "../engines/error.ts";
 import type { ChatEvent } from "./chat.ts";
 import type { Turn, TurnReason } from "./data.ts";
 
-/** Ends at which there are calls and no answer. */
+/** Reasons with which a turn ends in calls, without an answer. */
 const UNANSWERED: Readonly<Partial<Record<TurnReason, string>>> = {
-  "tool-calls": "calls wait for chat.answer",
-  "max-steps": "the model made calls until maxSteps was reached, and gave no answer; chat.resume goes on",
+  "tool-calls": "the turn ended with calls that need results: give them with chat.answer",
+  "max-steps": "the model called tools until maxSteps was reached, without an answer; chat.resume continues",
 };
 
 export class Reply implements AsyncIterable<ChatEvent> {
@@ -17,9 +17,9 @@ export class Reply implements AsyncIterable<ChatEvent> {
     this.#begin = begin;
   }
 
-  /** Once: a turn happens once. */
+  /** Can be read only once, since a turn happens once. */
   [Symbol.asyncIterator](): AsyncGenerator<ChatEvent, Turn, undefined> {
-    if (this.#begun) throw new Error("the events of a reply are read once");
+    if (this.#begun) throw new Error("the events of a reply can be read only once");
     this.#begun = true;
     return this.#begin();
   }
@@ -28,7 +28,7 @@ export class Reply implements AsyncIterable<ChatEvent> {
     return (await this.#read()).turn;
   }
 
-  /** The words of the last answer. Throws an `EngineError` if the turn ended without one: in an error, aborted, or before the model had its say. */
+  /** The text of the last answer. Throws an `EngineError` if the turn ended without one: with an error, aborted, or with open calls. */
   async text(): Promise<string> {
     const { text, turn } = await this.#read();
     const message = UNANSWERED[turn.reason];
@@ -44,7 +44,7 @@ export class Reply implements AsyncIterable<ChatEvent> {
       const { done, value } = await events.next();
       if (done) return { text, turn: value };
       if (value.type === "text" || value.type === "refusal") text += value.text;
-      else if (value.type === "tool-result") text = ""; // what was said before a call is not the answer
+      else if (value.type === "tool-result") text = ""; // text before a call is not the answer
     }
   }
 }

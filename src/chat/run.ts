@@ -1,22 +1,22 @@
 /**
- * From the calls of an answer to their results: each is checked and approved first, then those that may run run together. A call that was
- * cut, cannot be read, or has arguments that its tool does not take is never run; its result says so, and the model may try again.
+ * From the calls of an answer to their results: each call is checked and approved first, then the approved ones run together. A call that is
+ * truncated, malformed, or has arguments that do not fit its tool is never run; its result says so, and the model may try again.
  */
 import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
 import { unlessAborted } from "../engines/bounded.ts";
 import { readMalformed } from "../wires/accumulate.ts";
 import { type ChatTool, isAnswer, ToolAnswer } from "./tool.ts";
 
-/** `true`: it runs. Otherwise it does not, and the model is told; with a text, why. */
+/** `true`: the call runs. `false` or a text: it does not, and the model is told so, with the text as the reason. */
 export type Approve = (call: ToolCall, tool: ChatTool, signal: AbortSignal) => Approval | Promise<Approval>;
 export type Approval = boolean | string;
 
-/** What becomes of a call. */
+/** What happens to a call. */
 export type Fate =
   | { readonly type: "run"; readonly call: ToolCall; readonly arguments: unknown; readonly tool: ChatTool }
-  /** Its tool is run by somebody else. */
+  /** Its tool has no `run`: the result comes from `chat.answer`. */
   | { readonly type: "open"; readonly call: ToolCall }
-  /** `mistake`: of the model, which gets another chance. */
+  /** `mistake`: it is the model's mistake, and counts against `maxRepairs`. */
   | { readonly type: "refused"; readonly result: ToolResult; readonly mistake: boolean };
 
 export type Asked = ToolCall | Malformed;
@@ -25,7 +25,7 @@ export const isAsked = (part: Part): part is Asked => part.type === "tool-call" 
 
 export interface RunOptions {
   readonly tools: ReadonlyMap<string, ChatTool>;
-  /** Why no tool may run at all. */
+  /** Why no tool may run in this turn. */
   readonly off?: string | undefined;
   readonly approve?: Approve | undefined;
   readonly history: readonly Message[];
@@ -47,7 +47,7 @@ export async function decide(asked: Asked, { tools, off, approve, signal }: RunO
     return refused(`There is no tool ${asked.name}. ${names === "" ? "There are none." : `The tools are: ${names}.`}`, true);
   }
   try {
-    const checked = await unlessAborted(signal, tool.check(structuredClone(asked.arguments))); // a tool may write to what it gets
+    const checked = await unlessAborted(signal, tool.check(structuredClone(asked.arguments))); // a tool may modify its arguments
     if (checked.problems) {
       const list = checked.problems.map((problem) => `- ${problem}`).join("\n");
       return refused(`The arguments do not fit ${asked.name}, and it was not run:\n${list}\nCall it again with arguments that fit.`, true);
@@ -60,7 +60,7 @@ export async function decide(asked: Asked, { tools, off, approve, signal }: RunO
   }
 }
 
-/** Never throws, and never waits for a tool that goes on after an abort. */
+/** Never throws, and does not wait for a tool after an abort. */
 export async function run({ call, arguments: args, tool }: Extract<Fate, { type: "run" }>, options: RunOptions): Promise<ToolResult> {
   const { signal, history } = options;
   try {
@@ -87,7 +87,7 @@ export function failure(asked: Asked, message: string): ToolResult {
   return { role: "tool", id: asked.id ?? "", name, output: message, isError: true };
 }
 
-/** With its causes: `fetch failed` alone helps nobody. */
+/** With the causes: `fetch failed` alone says too little. */
 function messageOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return String(error);
   const { cause, errors } = error as { cause?: unknown; errors?: unknown };
@@ -97,14 +97,14 @@ function messageOf(error: unknown): string {
 }
 
 function wordsOf(error: { message?: unknown; code?: unknown; name?: unknown }): string {
-  return String(error.message || error.code || error.name || dataOf(error) || "it failed without a word");
+  return String(error.message || error.code || error.name || dataOf(error) || "it failed without a message");
 }
 
-/** Of `throw { status: 404 }`. */
+/** For `throw { status: 404 }`. */
 function dataOf(thing: object): string | undefined {
   try {
     return Object.keys(thing).length > 0 ? JSON.stringify(thing) : undefined;
   } catch {
-    return undefined; // it leads back to itself
+    return undefined; // it is circular
   }
 }

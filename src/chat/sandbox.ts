@@ -1,6 +1,6 @@
 /**
- * Files in one folder, and no other: neither `..` nor an absolute path nor a symbolic link leads out of it. What a model asks for is data;
- * every path is resolved on the disk before it is touched.
+ * File access within one folder: neither `..` nor an absolute path nor a symbolic link leads out of it. Paths come from a model and are not
+ * trusted: each is resolved on the disk before it is used.
  */
 import { lstat, mkdir, open, readdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -20,18 +20,18 @@ export class Sandbox {
 
   async list(path = "."): Promise<string[]> {
     const full = await this.#inside(path);
-    const entries = await told(path, readdir(full, { withFileTypes: true }));
+    const entries = await reworded(path, readdir(full, { withFileTypes: true }));
     const names = entries.map((entry) => entry.name + (entry.isDirectory() ? "/" : "")).sort();
     return names.length > MAX_ENTRIES ? [...names.slice(0, MAX_ENTRIES), `… and ${names.length - MAX_ENTRIES} more`] : names;
   }
 
   async read(path: string): Promise<string> {
     const full = await this.#file(path);
-    const file = await told(path, open(full, "r"));
+    const file = await reworded(path, open(full, "r"));
     try {
       const { size } = await file.stat();
       const bytes = Buffer.alloc(Math.min(size, MAX_READ));
-      const { bytesRead } = await told(path, file.read(bytes, 0, bytes.length, 0));
+      const { bytesRead } = await reworded(path, file.read(bytes, 0, bytes.length, 0));
       const text = textOf(bytes.subarray(0, bytesRead), size > MAX_READ);
       if (text === undefined) throw new Error(`${path} is not a text file`);
       return size > MAX_READ ? `${text}\n… cut: the file has ${size} bytes` : text;
@@ -40,12 +40,12 @@ export class Sandbox {
     }
   }
 
-  /** Makes the folders that are missing. */
+  /** Creates missing folders. */
   async write(path: string, content: string): Promise<{ path: string; bytes: number }> {
     const full = await this.#inside(path);
     if (full === (await this.#root())) throw new Error(`${path} is a folder`);
-    await told(path, mkdir(dirname(full), { recursive: true }));
-    await told(path, writeFile(await this.#file(path), content)); // looked at again, now that its folder is there
+    await reworded(path, mkdir(dirname(full), { recursive: true }));
+    await reworded(path, writeFile(await this.#file(path), content)); // checked again, now that its folder exists
     return {
       path: relative(await this.#root(), full)
         .split(sep)
@@ -59,42 +59,42 @@ export class Sandbox {
     return realpath(this.folder);
   }
 
-  /** Where it is or will be; throws for a pipe, a socket and a device, at which whoever opens them may wait for ever. */
+  /** The real path of a file that exists or will be created. Throws for a pipe, socket or device, since opening one may block for ever. */
   async #file(path: string): Promise<string> {
     const full = await this.#inside(path);
     const there = await stat(full).catch(() => undefined);
-    if (there && !there.isFile() && !there.isDirectory()) throw new Error(`${path}: it is not a file of data`);
+    if (there && !there.isFile() && !there.isDirectory()) throw new Error(`${path}: it is not a regular file`);
     return full;
   }
 
-  /** Where a path really leads; throws if that is outside, or nowhere. */
+  /** Resolves a path with its links; throws if it leads outside the folder, or to a dead link. */
   async #inside(path: string): Promise<string> {
     const root = await this.#root();
     const wanted = resolve(root, path);
-    // `a.txt:b` is a stream behind the file `a.txt` there, which no list of the folder shows.
-    if (this.#platform === "win32" && path.includes(":")) throw new Error(`${path}: on Windows, a name has no colon`);
+    // On Windows `a.txt:b` is an alternate data stream of `a.txt`, which no listing shows.
+    if (this.#platform === "win32" && path.includes(":")) throw new Error(`${path}: on Windows, a file name cannot contain a colon`);
     if (path.includes("\0") || isAbsolute(path) || !isWithin(root, wanted)) throw outside(path);
-    // The part that exists may hold links; what does not exist yet cannot.
+    // Only the part that exists can contain links.
     let existing = wanted;
     const missing: string[] = [];
     while (!(await exists(existing))) {
       missing.unshift(relative(dirname(existing), existing));
       existing = dirname(existing);
     }
-    const real = await realpath(existing).catch(() => undefined); // a link to nothing would be made by writing to it
+    const real = await realpath(existing).catch(() => undefined); // writing to a dead link would create its target
     if (real === undefined || !isWithin(root, real)) throw outside(path);
     return join(real, ...missing);
   }
 }
 
-const outside = (path: string): Error => new Error(`${path} is outside of the folder that you may use`);
+const outside = (path: string): Error => new Error(`${path} is outside the folder that you may use`);
 
 function isWithin(root: string, path: string): boolean {
   const way = relative(root, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Links included, wherever they lead. */
+/** A dead link exists, too. */
 const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -107,11 +107,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: "it is a file, not a folder",
   EACCES: "permission denied",
   EPERM: "permission denied",
-  EEXIST: "there is a file in the place of a folder",
+  EEXIST: "there is a file where a folder is needed",
 };
 
-/** Errors without the paths of this machine. */
-async function told<T>(path: string, work: Promise<T>): Promise<T> {
+/** Rewords errors without the real paths of this machine, since the model reads them. */
+async function reworded<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -120,7 +120,7 @@ async function told<T>(path: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** `undefined`: bytes that are no text. A cut may go through a character. */
+/** `undefined`: the bytes are not text. `cut`: the last character may be incomplete. */
 function textOf(bytes: Uint8Array, cut: boolean): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** What `dragoman/chat` has in a web page and elsewhere. */
+/** The part of `dragoman/chat` that is the same in a web page and in Node. */
 export {
   type Asking,
   Chat,

@@ -23,28 +23,28 @@ export interface ToolContext {
   readonly call: ToolCall;
   /** Aborts with the turn. */
   readonly signal: AbortSignal;
-  /** What was said before the call, and the call. */
+  /** The conversation up to and including the call. */
   readonly history: readonly Message[];
 }
 
 export interface ToolDefinition<S> {
   name: string;
   description?: string;
-  /** Without it, the tool takes nothing. */
+  /** Absent: the tool takes no arguments. */
   parameters?: S;
-  /** For a Standard Schema that cannot tell its JSON Schema (Valibot's, without its converter): what the model is told. */
+  /** The JSON Schema for the model, if `parameters` is a Standard Schema that does not provide one (Valibot without its converter). */
   jsonSchema?: JsonObject;
-  /** It changes nothing: an approval hook may let it pass. */
+  /** The tool changes nothing; `approve` may let it pass. */
   readOnly?: boolean;
   /**
-   * What it returns goes to the model: text, anything that JSON can hold, or a `ToolAnswer`; nothing is "done". What it throws goes to the
-   * model as an error. Without `run`, a turn ends at a call of the tool, and `chat.answer` takes the result.
+   * Its return value goes to the model: text, anything that JSON can hold, or a `ToolAnswer`; `undefined` becomes "done". What it throws goes
+   * to the model as an error. Without `run`, a turn ends at a call of the tool, and `chat.answer` takes the result.
    */
   run?(args: Arguments<S>, context: ToolContext): unknown;
 }
 
 export interface ChatTool {
-  /** As the model is told. */
+  /** The declaration that the model gets. */
   readonly tool: Tool;
   readonly readOnly: boolean;
   readonly check: Check;
@@ -54,11 +54,11 @@ export interface ChatTool {
 /** Tools that come and go, like those of an MCP server. */
 export interface ToolSet {
   readonly tools: readonly ChatTool[];
-  /** Brings `tools` up to date; a chat awaits it before it asks the model. Never throws. */
+  /** Updates `tools`; a chat awaits it before each step. Never throws. */
   refresh?(): Promise<void>;
 }
 
-/** A tool may come with a copy of this package of its own. */
+/** Not `instanceof`: a tool may come with its own copy of this package. */
 const ANSWER = Symbol.for("dragoman.ToolAnswer");
 
 export const isAnswer = (value: unknown): value is ToolAnswer => typeof value === "object" && value !== null && ANSWER in value;
@@ -70,9 +70,9 @@ export class ToolAnswer {
   readonly media: readonly Media[];
   readonly isError: boolean;
 
-  /** Throws where JSON cannot hold it. */
+  /** Throws if JSON cannot hold the output. */
   constructor(output: unknown, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
-    if (!Array.isArray(media)) throw new Error("the media of a ToolAnswer are a list");
+    if (!Array.isArray(media)) throw new Error("the media of a ToolAnswer must be a list");
     for (const [i, one] of media.entries()) checkPart(one, `the media of a ToolAnswer, [${i}]`, ["media"]);
     this.output = jsonOf(output);
     this.media = media;
@@ -82,33 +82,33 @@ export class ToolAnswer {
 
 const DONE = "done";
 
-/** What JSON makes of it: history is plain data. */
+/** Converts to JSON, since the history is plain data. */
 function jsonOf(value: unknown): Json {
   if (value === undefined) return DONE;
   if (ArrayBuffer.isView(value))
-    throw new Error("the tool returned bytes, which JSON cannot hold: give them in base64 as media of a ToolAnswer");
+    throw new Error("the tool returned bytes, which JSON cannot hold: return them as base64 in the media of a ToolAnswer");
   const text = JSON.stringify(value, (key, inner: unknown) => (key === "" ? inner : held(inner)));
   if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
-  if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
+  if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned an object (${tagOf(value)}) that JSON cannot hold`);
   return JSON.parse(text) as Json;
 }
 
-/** JSON makes `{}` of these too, and a model that reads `{ "error": {} }` believes that all went well. */
+/** JSON turns these into `{}` too, and a model that reads `{ "error": {} }` believes that all went well. */
 function held(value: unknown): unknown {
   if (value instanceof Error) return Object.assign({ message: value.message || value.name }, value);
-  if (value instanceof Promise) throw new Error("the tool returned a promise inside of something: await it first");
+  if (value instanceof Promise) throw new Error("the tool returned a value with a promise inside: await it first");
   if (value instanceof Map || value instanceof Set)
-    throw new Error(`the tool returned something with a ${tagOf(value)} in it, which JSON cannot hold`);
+    throw new Error(`the tool returned a value with a ${tagOf(value)} inside, which JSON cannot hold`);
   return value;
 }
 
 /** `Map`, `Response`, `AsyncGenerator`. */
 const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** JSON makes an empty object of maps, streams, responses and errors. */
+/** JSON turns maps, streams, responses and errors into an empty object. */
 const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value)) || "toJSON" in value;
 
-/** As the AI SDK and MCP call them: without them a tool would take nothing, and run nowhere. */
+/** Names of the AI SDK and MCP, and ours. If the wrong names were ignored, the tool would take no arguments and never run. */
 const FOREIGN = [
   ["inputSchema", "parameters"],
   ["execute", "run"],
@@ -126,7 +126,7 @@ export function defineTool<const S extends JsonObject | StandardSchema = typeof 
   const parameters = definition.jsonSchema ?? jsonSchemaOf(schema, name);
   const check = isStandard(schema) ? checkOfStandardSchema(schema) : checked(schema, name);
   if (!describesObject(parameters))
-    throw new Error(`the tool ${name}: its parameters are no JSON Schema of an object, like { type: "object", properties: { … } }`);
+    throw new Error(`the tool ${name}: its parameters must be the JSON Schema of an object, like { type: "object", properties: { … } }`);
   return {
     tool: { name, ...(description === undefined ? {} : { description }), parameters },
     readOnly,
@@ -140,18 +140,18 @@ const isStandard = (schema: JsonObject | StandardSchema): schema is StandardSche
 function jsonSchemaOf(schema: JsonObject | StandardSchema, name: string): JsonObject {
   if (!isStandard(schema)) return schema;
   const { vendor, jsonSchema } = schema["~standard"];
-  if (!jsonSchema) throw new Error(`the tool ${name}: a schema of ${vendor} does not tell its JSON Schema; give it as jsonSchema`);
+  if (!jsonSchema) throw new Error(`the tool ${name}: its ${vendor} schema does not provide a JSON Schema; give one as jsonSchema`);
   const { $schema: _, ...rest } = jsonSchema.input({ target: "draft-2020-12" });
   return rest as JsonObject;
 }
 
 function checked(schema: JsonObject, name: string): Check {
   const fault = schemaFault(schema);
-  if (fault !== undefined) throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${fault}`);
+  if (fault !== undefined) throw new Error(`the tool ${name}: its parameters are not a valid JSON Schema: ${fault}`);
   return checkOfJsonSchema(schema);
 }
 
-/** What says something of an object. A schema that has none of these is often the `properties` alone. */
+/** Keywords that can describe an object. A schema with none of these is often the bare `properties`. */
 const OF_OBJECTS = ["properties", "patternProperties", "additionalProperties", "required", "$ref", "allOf", "anyOf", "oneOf"];
 
 function describesObject(schema: JsonObject): boolean {

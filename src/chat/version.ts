@@ -1,2 +1,2 @@
-/** Of this package; package.json says the same, and a test says so: a web page has no files to read it from. */
+/** This package's version. A web page cannot read it from package.json; a test keeps the two equal. */
 export const VERSION = "0.1.0";

@@ -76,8 +76,8 @@ const isWorded = (error: unknown): error is Error =>
 
 function lineOf(error: unknown, program: Command): string {
   if (error instanceof CommanderError) {
-    const command = program.commands.find((command) => process.argv.includes(command.name()));
-    const help = ["dragoman", ...(command ? [command.name()] : []), "--help"].join(" ");
+    const command = process.argv.slice(2).find((word) => program.commands.some((command) => command.name() === word));
+    const help = ["dragoman", ...(command ? [command] : []), "--help"].join(" ");
     return `${error.message.replace(/^error: |\.$/g, "").replaceAll("\n", " ")}; see ${help}`;
   }
   if (isWorded(error)) return error.message;

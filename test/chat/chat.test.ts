@@ -165,7 +165,7 @@ describe("a turn", () => {
     const forever = scriptedChat([[...calls("paint", { color: "red" }), toolCalls]], { tools: [paint], maxSteps: 1 });
     await expect(forever.chat.send("go").text()).rejects.toThrow("maxSteps");
     const open = scriptedChat([[...calls("ask", {}), toolCalls]], { tools: [defineTool({ name: "ask" })] });
-    await expect(open.chat.send("go").text()).rejects.toThrow("calls wait for chat.answer");
+    await expect(open.chat.send("go").text()).rejects.toThrow("give them with chat.answer");
   });
 
   test("ends after maxSteps, with a result for every call", async () => {
@@ -180,8 +180,8 @@ describe("a turn", () => {
     const { chat } = scriptedChat([says("Hi")]);
     const events = chat.send("hi")[Symbol.asyncIterator]();
     await events.next();
-    await expect(chat.send("again").turn()).rejects.toThrow("under way");
-    expect(() => chat.undo()).toThrow("under way");
+    await expect(chat.send("again").turn()).rejects.toThrow("still running");
+    expect(() => chat.undo()).toThrow("still running");
   });
 
   test("without tools: none is declared, and none runs", async () => {
@@ -348,14 +348,14 @@ describe("what a tool gives", () => {
       () => new ToolAnswer("", { media: [{ type: "media", mediaType: "image/png", data: new Uint8Array(3) as never }] }),
       { output: expect.stringContaining("base64"), isError: true },
     ],
-    ["bytes", () => new Uint8Array(9), { output: expect.stringContaining("as media of a ToolAnswer"), isError: true }],
+    ["bytes", () => new Uint8Array(9), { output: expect.stringContaining("as base64 in the media of a ToolAnswer"), isError: true }],
     [
       "one image, not in a list",
       () => new ToolAnswer("", { media: {} as never }),
       { output: expect.stringContaining("a list"), isError: true },
     ],
     ["what JSON cannot hold", () => 1n, { isError: true }],
-    ["a map", () => new Map([["a", 1]]), { output: "the tool returned something (Map) that JSON cannot hold", isError: true }],
+    ["a map", () => new Map([["a", 1]]), { output: "the tool returned an object (Map) that JSON cannot hold", isError: true }],
     ["an answer that nobody has read", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
     ["an error", () => new Error("bad"), { output: expect.stringContaining("(Error)"), isError: true }],
     [
@@ -395,11 +395,11 @@ describe("who is mistaken is told at once, and what to do", () => {
   test.each([
     ["no engine", () => createChat({} as never), "a chat needs an engine"],
     ["a URL as engine", () => createChat({ engine: "http://127.0.0.1" as never }), "a chat needs an engine"],
-    ["tools by name", () => createChat({ engine, tools: { paint } as never }), "the tools of a chat are a list"],
+    ["tools by name", () => createChat({ engine, tools: { paint } as never }), "the tools of a chat must be a list"],
     ["a list among the tools", () => createChat({ engine, tools: [[paint]] as never }), "spread it"],
-    ["a tool that is not there", () => createChat({ engine, tools: [undefined] as never }), "made with defineTool"],
+    ["a tool that is not there", () => createChat({ engine, tools: [undefined] as never }), "make it with defineTool"],
     ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "readChat(JSON.parse(text))"],
-    ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() gave"],
+    ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() returned"],
     ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message is text, or a list"],
     ["a part of another API", () => createChat({ engine }).send([{ type: "image_url" } as never]), "type must be one of text, media"],
     ["an image without bytes", () => createChat({ engine }).send([{ type: "media", mediaType: "image/png" }]), "must have data"],
@@ -577,7 +577,7 @@ describe("tools that somebody else runs", () => {
       { id: "b", output: { color: "red" } },
     ]);
     expect(paired(chat.history)).toBe(true);
-    await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call waits");
+    await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call is waiting");
   });
 
   test("their results are held to JSON, as those of tools that run here", async () => {
@@ -592,7 +592,7 @@ describe("tools that somebody else runs", () => {
   test("nobody resumes while they wait: no model is asked with a call that has no result", async () => {
     const { chat, engine } = scriptedChat([script, says("ok")], { tools: [paint, remote] });
     await chat.send("go").turn();
-    await expect(chat.resume().turn()).rejects.toThrow("these calls wait for chat.answer: a");
+    await expect(chat.resume().turn()).rejects.toThrow("these calls still need results, give them with chat.answer: a");
     expect(engine.requests).toHaveLength(1);
   });
 
@@ -724,7 +724,7 @@ describe("history is plain data", () => {
 
 test("a plain object is no tool of a chat, and is told how to become one", () => {
   const plain = { name: "f", run: () => 1 };
-  expect(() => createChat({ engine: speaking("functiongemma", []), tools: [plain as never] })).toThrow("made with defineTool");
+  expect(() => createChat({ engine: speaking("functiongemma", []), tools: [plain as never] })).toThrow("make it with defineTool");
 });
 
 describe("promptOf", () => {
@@ -759,7 +759,7 @@ describe("promptOf", () => {
   test("what is no turn of the chat has none", async () => {
     const { chat } = scriptedChat([says("Hi")]);
     await chat.send("hi").turn();
-    await expect(chat.promptOf(1 as never)).rejects.toThrow("no turn of the chat");
+    await expect(chat.promptOf(1 as never)).rejects.toThrow("does not belong to the chat");
   });
 });
 

@@ -432,7 +432,7 @@ test("a call that a server over HTTP does not take says what it answers, and a p
   await using server = await mcpTools({ url });
   const { results } = await callAll(server, ["read", "write"]);
   expect(results.map(({ output }) => output)).toEqual([
-    "the MCP server locked did not take the call: it answers 401, expired",
+    "the call of the MCP server locked failed: it answers 401, expired",
     expect.stringMatching(/ended during this call.*\(it answers 503\)$/),
   ]);
 });
@@ -477,5 +477,5 @@ test("a command that is no server: an error that says what it wrote", async () =
   await expect(mcpTools({ url: `${closed.url}/` })).rejects.toThrow(/does not answer: it answers 404$/);
   await expect(mcpTools({ url: "localhost:3001/mcp" })).rejects.toThrow("must be an http or https URL; it is localhost:3001/mcp");
   await expect(mcpTools("npx a-server" as never)).rejects.toThrow("{ command, args } or { url }");
-  await expect(mcpTools({} as never)).rejects.toThrow("an MCP server has a command or a url");
+  await expect(mcpTools({} as never)).rejects.toThrow("an MCP server needs a command or a url");
 });

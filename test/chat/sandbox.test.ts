@@ -34,7 +34,7 @@ test("on Windows a colon, which names a stream that nobody sees, is refused; els
   const windows = new Sandbox(folder, "win32");
   await windows.write("a.txt", "seen");
   for (const path of ["a.txt:b", "a.txt::$DATA", "sub:x/a.txt"]) {
-    await expect(windows.write(path, "unseen")).rejects.toThrow(`${path}: on Windows, a name has no colon`);
+    await expect(windows.write(path, "unseen")).rejects.toThrow(`${path}: on Windows, a file name cannot contain a colon`);
     await expect(windows.read(path)).rejects.toThrow("colon");
   }
   expect(await windows.list()).toEqual(["a.txt"]);
@@ -91,8 +91,8 @@ test.skipIf(process.platform === "win32")(
   "a pipe is neither read nor written: whoever opens it waits for ever (Windows has none among its files)",
   async () => {
     execFileSync("mkfifo", [join(folder, "pipe")]);
-    await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a file of data$/);
-    await expect(sandbox.write("pipe", "x")).rejects.toThrow(/^pipe: it is not a file of data$/);
+    await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a regular file$/);
+    await expect(sandbox.write("pipe", "x")).rejects.toThrow(/^pipe: it is not a regular file$/);
   },
 );
 

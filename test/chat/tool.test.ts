@@ -77,7 +77,7 @@ describe("a JSON Schema", () => {
 
   test("that is none is refused at once", () => {
     expect(() => defineTool({ name: "bad", parameters: { type: "thing" } })).toThrow(
-      "the tool bad: its parameters are no JSON Schema: type must be one of string,",
+      "the tool bad: its parameters are not a valid JSON Schema: type must be one of string,",
     );
     expect(() => defineTool({ name: "" })).toThrow("name");
   });
@@ -113,7 +113,7 @@ describe("a Standard Schema", () => {
   test("Valibot, which needs its JSON Schema beside it", async () => {
     const schema = v.object({ at: v.object({ zip: v.pipe(v.string(), v.length(5)) }) });
     expectTypeOf<Arguments<typeof schema>>().toEqualTypeOf<{ at: { zip: string } }>();
-    expect(() => defineTool({ name: "send", parameters: schema })).toThrow("a schema of valibot");
+    expect(() => defineTool({ name: "send", parameters: schema })).toThrow("its valibot schema does not provide a JSON Schema");
     const jsonSchema = { type: "object", properties: { at: { type: "object" } } };
     const tool = defineTool({ name: "send", parameters: schema, jsonSchema });
     expect(tool.tool.parameters).toBe(jsonSchema);
@@ -127,8 +127,8 @@ describe("a definition that is none says so", () => {
     ["with something else to run", { name: "a", run: "npm test" }, "run must be a function"],
     ["with the AI SDK's word for its schema", { name: "a", inputSchema: {} }, "the tool a: inputSchema is called parameters here"],
     ["with the AI SDK's word for what runs", { name: "a", execute() {} }, "the tool a: execute is called run here"],
-    ["with parameters that are no object", { name: "a", parameters: { type: "string" } }, "no JSON Schema of an object"],
-    ["with a schema of a library that is of no object", { name: "a", parameters: z.string() }, "no JSON Schema of an object"],
+    ["with parameters that are no object", { name: "a", parameters: { type: "string" } }, "must be the JSON Schema of an object"],
+    ["with a schema of a library that is of no object", { name: "a", parameters: z.string() }, "must be the JSON Schema of an object"],
     ["with properties alone", { name: "a", parameters: { city: { type: "string" } } }, 'like { type: "object", properties: { … } }'],
   ])("%s", (_, definition, words) => {
     expect(() => defineTool(definition as never)).toThrow(words);

@@ -87,6 +87,7 @@ describe("a mistake is one line, and exit code 2", () => {
     ],
     [["scan", "--splt", "3"], "unknown option '--splt' (Did you mean --split?); see dragoman scan --help"],
     [["scan", "a", "b"], "too many arguments for 'scan'. Expected 1 argument but got 2; see dragoman scan --help"],
+    [["show", "start", "--splt"], "unknown option '--splt'; see dragoman show --help"],
     [["scna"], "unknown command 'scna' (Did you mean scan?); see dragoman --help"],
     [
       ["render", "-d", "gemma4", "--neutralize", "--pieces"],

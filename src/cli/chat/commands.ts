@@ -1,6 +1,7 @@
 /** What begins with a slash: not for the model, but for the program. */
 import { existsSync, writeFileSync } from "node:fs";
 import type { Asking, Chat } from "../../chat/index.ts";
+import { isAsked } from "../../chat/run.ts";
 import type { Media, Text, ToolResult } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { unwritable } from "../input.ts";
@@ -166,9 +167,11 @@ function promptLines({ request, sent }: Asking, { magenta, dim, bold }: Palette)
 
 function resultAt(chat: Chat, argument: string): string[] {
   const { from = 0, to = 0 } = chat.turns.at(-1) ?? {};
-  const results = chat.history.slice(from, to).filter((message): message is ToolResult => message.role === "tool");
-  const result = argument === "" ? results.at(-1) : results[Number(argument) - 1];
-  if (!result) throw new Complaint(`the last turn has ${counted(results.length, "tool result")}`);
+  const messages = chat.history.slice(from, to);
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content.filter(isAsked) : []));
+  const results = calls.map(({ id }) => messages.find((message): message is ToolResult => message.role === "tool" && message.id === id));
+  const result = argument === "" ? results.findLast((result) => result !== undefined) : results[Number(argument) - 1];
+  if (!result) throw new Complaint(`the last turn has ${counted(results.filter(Boolean).length, "tool result")}`);
   return wholeResult(result.output, result.media);
 }
 

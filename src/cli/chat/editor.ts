@@ -46,8 +46,13 @@ export class Editor {
   constructor(options: EditorOptions) {
     this.#options = options;
     this.#history = readHistory(options.historyFile);
-    emitKeypressEvents(options.input);
-    options.input.on("keypress", this.#key);
+  }
+
+  /** From now on keys are read, which keeps the process alive until `close`. */
+  open(): void {
+    const { input } = this.#options;
+    emitKeypressEvents(input);
+    input.on("keypress", this.#key);
   }
 
   /** The terminal is as it was. */

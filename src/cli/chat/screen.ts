@@ -31,7 +31,8 @@ export class Screen {
   #part: Part | undefined;
   /** Whether anything stands above: parts are set apart by a blank line, a result follows its call. */
   #above: "nothing" | "call" | "other" = "nothing";
-  #results = 0;
+  /** The ids of this turn's calls, in order: `/show n` has the result of the nth, whichever tool was done first. */
+  readonly #ids: (string | undefined)[] = [];
   /** Of the answer whose results come next: with several, each result says whose it is. */
   #calls = 0;
   #answered = false;
@@ -61,13 +62,13 @@ export class Screen {
       case "finish":
         return this.end();
       case "tool-start":
-        return this.#beginCall(event.name);
+        return this.#beginCall(event.name, event.id);
       case "tool-delta":
         return this.#writeCall(event.json);
       case "tool-end":
         return this.#endCall(event.truncated ? yellow(" ✂ cut off, not run") : "");
       case "malformed": {
-        const begun = this.#part?.kind === "call" ? "" : this.#beginCall("a call");
+        const begun = this.#part?.kind === "call" ? "" : this.#beginCall("a call", event.id);
         return `${begun}${this.#endCall(red(` ✘ cannot be read: ${visible(event.reason)}`))}`;
       }
       case "tool-result":
@@ -111,10 +112,11 @@ export class Screen {
 
   // ---- Calls
 
-  #beginCall(name: string): string {
+  #beginCall(name: string, id: string | undefined): string {
     const { bold, green } = this.#palette;
     const gap = this.#begin("call");
     const shown = visible(name);
+    this.#ids.push(id);
     this.#calls = this.#answered ? 1 : this.#calls + 1;
     this.#folded &&= !this.#answered;
     this.#answered = false;
@@ -153,18 +155,17 @@ export class Screen {
     return lines.flatMap((line) => new Flow({ palette: this.#palette, indent: 0, width: this.#width - 5 }).add(line).split("\n"));
   }
 
-  #result({ name, output, media = [], isError }: Extract<ChatEvent, { type: "tool-result" }>): string {
+  #result({ id, name, output, media = [], isError }: Extract<ChatEvent, { type: "tool-result" }>): string {
     const { dim, red } = this.#palette;
     const begun = this.end();
     this.#above = "call";
     this.#answered = true;
-    const n = ++this.#results;
     const [first = "", ...others] = resultLines(output, media);
     const whose = this.#calls > 1 ? `${visible(name)}: ` : "";
     const lines = this.#wrapped([whose + first, ...others]);
     const shown = lines.slice(0, RESULT_LINES);
     const more = lines.length - shown.length;
-    if (more > 0) shown.push(`… ${counted(more, "more line")}: /show ${n}`);
+    if (more > 0) shown.push(`… ${counted(more, "more line")}: /show ${this.#ids.indexOf(id) + 1}`);
     const style = isError ? red : dim;
     return begun + shown.map((line, i) => `  ${dim(i === 0 ? "└" : " ")} ${style(line)}\n`).join("");
   }

@@ -173,6 +173,7 @@ class Conversation implements Person {
     const leave: NodeJS.SignalsListener = (_, number = 0) => process.exit(128 + number); // the terminal is given back, too
     process.on("exit", close).on("SIGTERM", leave).on("SIGHUP", leave);
     this.#output.write(welcome(setup, talk));
+    this.#editor.open();
     try {
       await this.#converse(talk);
     } finally {

@@ -54,6 +54,12 @@ describe("over streams", () => {
     expect(streams.output).not.toContain("\x1b[31mhello");
   });
 
+  test("a chat that cannot begin does not read the terminal, which would keep the process alive", async () => {
+    const streams = new Streams();
+    await expect(chat({ folder: join(state, "nowhere"), tools: true }, streams)).rejects.toThrow("there is no folder");
+    expect(streams.stdin.readableFlowing).toBe(null);
+  });
+
   test("a dumb terminal gets no escape sequence", async () => {
     vi.stubEnv("TERM", "dumb");
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -142,6 +148,23 @@ describe("over streams", () => {
     await streams.says("launch both", "side: left", "and Enter");
     await streams.says("no", "side: right", "and Enter");
     await streams.says("yes", "did not allow", "right is up", /\d out/);
+    await streams.type("C-d");
+    await over;
+  });
+
+  test("/show counts calls, whichever was done first", async () => {
+    const tool = files.file(
+      "launch-late.mjs",
+      `let done; const right = new Promise((resolve) => { done = resolve });
+       const lines = (side) => Array(9).fill(side + " is up").join("\\n");
+       export default { name: "launch", readOnly: true, parameters: { properties: { side: {} } },
+         run: ({ side }) => side === "left" ? right.then(() => lines(side)) : (setImmediate(done), lines(side)) };`,
+    );
+    const { streams, over } = await begin({ tool: [tool] });
+    await streams.says("launch both", "right is up", "/show 2", "left is up", "/show 1", /\d out/);
+    await streams.says("/show 2", /\n(right is up\n){9}/);
+    await streams.says("/show 1", /\n(left is up\n){9}/);
+    await streams.says("/show 3", "the last turn has 2 tool results");
     await streams.type("C-d");
     await over;
   });

@@ -51,7 +51,7 @@ test("calls side by side: each result says whose it is", () => {
 test("long arguments and results are folded, and say so", () => {
   const [start, delta, end] = call("write", JSON.stringify({ content: "x".repeat(400) }));
   expect(shown([start!, delta!, end!])).toMatch(/^● write \{"content":"x+… 414 characters\n$/);
-  expect(shown([result("1\n2\n3\n4\n5")])).toBe("  └ 1\n    2\n    3\n    … 2 more lines: /show 1\n");
+  expect(shown([...call("f", "{}"), result("1\n2\n3\n4\n5")])).toContain("  └ 1\n    2\n    3\n    … 2 more lines: /show 1\n");
   expect(shown([result("y".repeat(120))]).split("\n")).toHaveLength(4);
 });
 

@@ -154,7 +154,7 @@ test("a conversation that was saved goes on", async () => {
   await chat(["--upstream", url, "--load", files.file("chat.json", data), "-p", "Who am I?"]);
   expect(bodies()[0]?.messages.map(({ content }) => content)).toEqual(["Be kind.", "I am Ann.", "Hello Ann.", "Who am I?"]);
   const bad = await chat(["--upstream", url, "--load", files.file("bad.json", { version: 9 }), "-p", "x"]);
-  expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("bad.json: this is no chat") });
+  expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("bad.json: not a saved chat") });
 });
 
 test("--help names the folder of the files that the model may use", async () => {
@@ -198,7 +198,7 @@ describe("--tool", () => {
       "with a schema that is none",
       "schema.mjs",
       "export default { name: 'a', parameters: { type: 'thing' }, run() {} };",
-      "no JSON Schema",
+      "not a valid JSON Schema",
     ],
     ["with a fault", "fault.mjs", "throw new Error('broken module');", "broken module"],
   ])("a module %s", async (_, name, source, why) => {
