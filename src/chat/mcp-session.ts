@@ -2,20 +2,19 @@
  * A session with an MCP server that survives the server's end: the next call of a tool connects again. A call during which the server ended
  * fails with an error that says that its effect is unknown.
  */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
-  ErrorCode,
-  McpError,
+  Client,
+  ProtocolError,
+  type RequestOptions,
   type Result,
-  ResultSchema,
-  type Task,
-  ToolListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+  SdkError,
+  SdkErrorCode,
+  type StandardSchemaV1,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import type { JsonObject } from "../core/nouns.ts";
-import { bounded, unlessAborted } from "../engines/bounded.ts";
-import { textOf } from "../wires/read.ts";
+import { bounded, onAbort, unlessAborted } from "../engines/bounded.ts";
+import { numberOf, objectOf, textOf } from "../wires/read.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
 import { answerOf, listedOf } from "./mcp-answer.ts";
@@ -26,11 +25,18 @@ import { VERSION } from "./version.ts";
 export interface McpLine {
   /** The server's name until it gives its own. */
   readonly name: string;
-  open(): McpConnection;
-  /** Called with the error of the first connection. `true`: the server needs another transport, which `open` uses from now on. */
-  turn?(error: unknown): boolean;
+  /** The ways to speak to the server, by how common they are. The first that it does not refuse is used from then on. */
+  readonly ways: readonly McpWay[];
+  /** Whether an error of the first connection means that the server does not speak in this way. */
+  refused(error: unknown): boolean;
   /** What an error means: the server is gone, or it has forgotten this session (and so did not run the call). */
   lost(error: unknown): "gone" | "forgotten" | undefined;
+}
+
+export interface McpWay {
+  /** As since the revision 2026-07-28 of MCP: no handshake and no session; every request says what the client can do. */
+  readonly isStateless?: true;
+  open(): McpConnection;
 }
 
 export interface McpConnection {
@@ -43,7 +49,7 @@ export interface McpConnection {
 
 const TIMEOUT_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 60_000;
-/** How long a ping may take. */
+/** How long the question whether the server is still there may take. */
 const ALIVE_TIMEOUT_MS = 10_000;
 
 /** Throws if the server does not answer, or is not an MCP server. */
@@ -61,7 +67,11 @@ class Session implements McpTools {
   #tools: readonly ChatTool[] = [];
   /** The server has announced that its tools changed. */
   #isStale = false;
+  /** The server no longer announces changes, although it could. */
+  #isDeaf = false;
   #wasThere = false;
+  /** The index of the way in use. */
+  #way = 0;
   readonly #closing = new AbortController();
   /** Explains errors of the last connection. */
   #end = (error: Error): string => error.message;
@@ -95,7 +105,7 @@ class Session implements McpTools {
     if (!this.#isStale || !this.#client) return;
     this.#isStale = false;
     try {
-      this.#tools = await this.#inTime(this.#client.then((client) => this.#list(client)));
+      this.#tools = await this.#inTime(this.#client.then((client) => this.#listen(client).then(() => this.#list(client))));
     } catch {
       this.#isStale = true; // the old list stays; a call of one of its tools reports what is wrong
     }
@@ -111,15 +121,22 @@ class Session implements McpTools {
     return this.close();
   }
 
-  async #open(forget: () => void, signal: AbortSignal | undefined): Promise<Client> {
-    const client = new Client({ name: "dragoman", version: VERSION });
-    const { transport, why, onError } = this.#line.open();
+  async #open(forget: () => void, signal: AbortSignal | undefined, refusal?: Error): Promise<Client> {
+    const { ways } = this.#line;
+    const way = ways[this.#way] as McpWay;
+    const client = new Client({ name: "dragoman", version: VERSION }, way.isStateless ? { versionNegotiation: { mode: "auto" } } : {});
+    const { transport, why, onError } = way.open();
     try {
       await this.#inTime(this.#begin(client, transport), signal);
     } catch (error) {
       await client.close();
-      if (!this.#wasThere && this.#line.turn?.(error)) return this.#open(forget, signal);
-      throw new Error(`the MCP server ${this.name} does not answer: ${why(error as Error)}`, { cause: error });
+      const isRefused = !this.#wasThere && this.#line.refused(error);
+      const first = isRefused ? (refusal ?? (error as Error)) : (error as Error);
+      if (isRefused && this.#way + 1 < ways.length) {
+        this.#way++;
+        return this.#open(forget, signal, first);
+      }
+      throw new Error(`the MCP server ${this.name} does not answer: ${why(first)}`, { cause: first });
     }
     this.#wasThere = true;
     this.#end = why;
@@ -130,14 +147,26 @@ class Session implements McpTools {
   }
 
   async #begin(client: Client, transport: Transport): Promise<void> {
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    client.setNotificationHandler("notifications/tools/list_changed", () => {
       this.#isStale = true;
     });
     await client.connect(transport);
     this.#isStale = false;
+    this.#isDeaf = client.getProtocolEra() === "modern" && client.getServerCapabilities()?.tools?.listChanged === true;
+    await this.#listen(client);
     this.#tools = await this.#list(client);
     this.name = client.getServerVersion()?.name ?? this.name;
     this.instructions = client.getInstructions();
+  }
+
+  /** Without a session, a server announces changes only on a stream that was opened for them. Whether it does so is up to the server. */
+  async #listen(client: Client): Promise<void> {
+    if (!this.#isDeaf) return;
+    this.#isDeaf = false;
+    const subscription = await client.listen({ toolsListChanged: true }).catch(() => undefined);
+    void subscription?.closed.then((how) => {
+      if (how !== "local") this.#isStale = this.#isDeaf = true;
+    });
   }
 
   async #list(client: Client): Promise<ChatTool[]> {
@@ -146,10 +175,10 @@ class Session implements McpTools {
     if (!client.getServerCapabilities()?.tools) return tools;
     let cursor: string | undefined;
     do {
-      const page = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ResultSchema);
+      const page = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ANY_RESULT);
       for (const { name, description, parameters, readOnly, asTask } of listedOf(page.tools)) {
         if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // two tools of one name: a call reaches one of them
-        const call = asTask ? callAsTask : callPlainly;
+        const call = asTask ? callAsTask : JSON.stringify(parameters).includes(HEADER) ? callWithHeaders(parameters) : callPlainly;
         tools.push({
           tool: { name: prefix + name, ...(description === undefined ? {} : { description }), parameters },
           readOnly,
@@ -174,10 +203,10 @@ class Session implements McpTools {
       } catch (error) {
         if (signal.aborted) throw error;
         this.#closing.signal.throwIfAborted();
-        if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+        if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
           throw new Error(`the MCP server ${this.name} neither answered nor reported progress for ${timeout / 1000} s`, { cause: error });
         const lost = client.transport ? this.#line.lost(error) : "gone";
-        if (lost === undefined && error instanceof McpError) throw whole(error);
+        if (lost === undefined && error instanceof ProtocolError) throw whole(error);
         const why = this.#end(error as Error); // it includes the cause
         if (lost === undefined) throw new Error(`the call of the MCP server ${this.name} failed: ${why}`);
         await client.close();
@@ -202,8 +231,25 @@ class Session implements McpTools {
 type CallOptions = RequestOptions & { signal: AbortSignal };
 type CallParams = { name: string; arguments: JsonObject };
 
+/** Results are read by `mcp-answer.ts`, which takes more than the SDK's own schemas. */
+const ANY_RESULT: StandardSchemaV1<unknown, Result> = {
+  "~standard": { version: 1, vendor: "dragoman", validate: (value) => ({ value: value as Result }) },
+};
+
 const callPlainly = (client: Client, params: CallParams, options: CallOptions): Promise<Result> =>
-  client.request({ method: "tools/call", params }, ResultSchema, options);
+  client.request({ method: "tools/call", params }, ANY_RESULT, options);
+
+/** Marks a parameter that a stateless server also wants as an HTTP header. */
+const HEADER = '"x-mcp-header"';
+
+const callWithHeaders =
+  (parameters: JsonObject) =>
+  (client: Client, params: CallParams, options: CallOptions): Promise<Result> => {
+    const toolDefinition = { name: params.name, inputSchema: { ...parameters, type: "object" as const } };
+    return client.callTool(params, { ...options, toolDefinition });
+  };
+
+const POLL_MS = 1000;
 
 /**
  * Calls a tool that must run as a task: the server is polled until it has the result. An abort cancels the task, for which its id is needed. If
@@ -211,45 +257,52 @@ const callPlainly = (client: Client, params: CallParams, options: CallOptions): 
  */
 async function callAsTask(client: Client, params: CallParams, { signal, ...options }: CallOptions): Promise<Result> {
   signal.throwIfAborted();
-  const { tasks } = client.experimental;
-  const asked = { method: "tools/call" as const, params };
-  const over = new AbortController();
-  let task: Task | undefined;
-  const cancel = (): void => {
-    if (!task || over.signal.aborted) return;
-    over.abort(signal.reason);
-    tasks.cancelTask(task.taskId).catch(() => {});
-  };
-  const result = async (): Promise<Result> => {
-    for await (const message of tasks.requestStream(asked, ResultSchema, { ...options, signal: over.signal, task: {} })) {
-      if (message.type === "result") return message.result;
-      if (message.type === "error") {
-        if (task?.status === "failed" && task.statusMessage) throw new Error(task.statusMessage, { cause: message.error });
-        throw message.error;
+  const ask = (method: string, asked: JsonObject): Promise<Result> => client.request({ method, params: asked }, ANY_RESULT, options);
+  const run = async (): Promise<Result> => {
+    let task = objectOf((await ask("tools/call", { ...params, task: {} })).task);
+    const taskId = String(task.taskId);
+    const cancel = (): void => void ask("tasks/cancel", { taskId }).catch(() => {});
+    const back = onAbort(signal, cancel);
+    if (signal.aborted) cancel();
+    try {
+      while (task.status === "working" && !signal.aborted) {
+        await pause(numberOf(task.pollInterval) ?? POLL_MS, signal);
+        task = objectOf(await ask("tasks/get", { taskId }));
       }
-      task = message.task;
-      if (signal.aborted) cancel();
+      if (task.status === "failed" && task.statusMessage) throw new Error(String(task.statusMessage));
+      return await ask("tasks/result", { taskId });
+    } finally {
+      back();
     }
-    throw new Error("the task ended without a result");
   };
-  const left = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => {
-      cancel();
-      reject(signal.reason);
-    });
-  });
-  return Promise.race([result(), left]);
+  return unlessAborted(signal, run());
 }
 
-/** Adds the error's `data` to its message: where to sign in, what is missing. */
-const whole = (error: McpError): Error =>
-  error.data === undefined ? error : new Error(`${error.message}: ${JSON.stringify(error.data)}`, { cause: error });
+/** Waits, but not beyond an abort. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      back();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const back = onAbort(signal, end);
+  });
 
-/** After an error, pings the server, and closes the connection if it does not answer. */
+/** The error with its code, and with its `data`: where to sign in, what is missing. */
+function whole(error: ProtocolError): Error {
+  const { code, message, data } = error;
+  return new Error(`MCP error ${code}: ${message}${data === undefined ? "" : `: ${JSON.stringify(data)}`}`, { cause: error });
+}
+
+/** After an error, asks whether the server is still there, and closes the connection if it does not answer. */
 function watch(client: Client): void {
   client.onerror = () => {
-    client.onerror = () => {}; // the ping may fail as well
-    void client.ping({ timeout: ALIVE_TIMEOUT_MS }).then(
+    client.onerror = () => {}; // the question may fail as well
+    const asked = { timeout: ALIVE_TIMEOUT_MS };
+    const answer: Promise<unknown> = client.getProtocolEra() === "modern" ? client.discover(asked) : client.ping(asked);
+    void answer.then(
       () => watch(client),
       () => client.close(),
     );

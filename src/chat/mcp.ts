@@ -1,12 +1,12 @@
 /**
- * The tools of an MCP server as tools of a chat. This file needs no Node: it connects to a server at a URL over streamable HTTP, or, if the
- * server is too old for that, over the older HTTP+SSE:
+ * The tools of an MCP server as tools of a chat. This file needs no Node: it connects to a server at a URL over streamable HTTP, with a
+ * session or, since the revision 2026-07-28, without; or, if the server is too old for either, over HTTP+SSE:
  *
  *     await using server = await mcpTools({ url: "http://127.0.0.1:3001/mcp" });
  *     const chat = createChat({ engine, tools: [server] });
  */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Disposing } from "../engines/disposing.ts";
+import type { McpConnection } from "./mcp-session.ts";
 import type { ChatTool, ToolSet } from "./tool.ts";
 
 export type McpServer = (
@@ -46,14 +46,13 @@ export interface McpTools extends ToolSet, Disposing {
   close(): Promise<void>;
 }
 
-/** The statuses with which a server from before 2025 refuses the POST of a newer client. */
-const TOO_NEW: ReadonlySet<number> = new Set([400, 404, 405]);
+/** The statuses with which a server refuses the POST of a client that is too new for it, or too old. */
+const REFUSED: ReadonlySet<number> = new Set([400, 404, 405]);
 
 /** Throws if the server does not answer, or is not an MCP server. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
   if (!("url" in server)) throw new Error("a web page cannot start a command: give the url of an MCP server");
-  const { StreamableHTTPClientTransport, StreamableHTTPError } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-  const { SSEClientTransport, SseError } = await import("@modelcontextprotocol/sdk/client/sse.js");
+  const { SdkHttpError, SSEClientTransport, SseError, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { openSession } = await import("./mcp-session.ts");
   const { url, headers = {} } = server;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
@@ -62,37 +61,25 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   const why = (error: Error): string => {
     const { message, cause } = error;
     // The SDK's message has the server's body but not the status. A body in HTML is left out.
-    if (error instanceof StreamableHTTPError && error.code && error.code > 0) {
+    if (error instanceof SdkHttpError) {
       const said = message.replace(/^.*endpoint: /, "");
-      return `it answers ${error.code}, ${/^\s*</.test(said) ? "" : said}`.replace(/, $/, "");
+      return `it answers ${error.status}, ${/^\s*</.test(said) ? "" : said}`.replace(/, $/, "");
     }
     return cause instanceof Error ? `${message}: ${cause.message}` : message;
   };
-  /** The old server's refusal of streamable HTTP. */
-  let refusal: Error | undefined;
+  // Over HTTP nothing tells the client that the server has ended, but a broken stream is a hint.
+  const open = (): McpConnection => ({ transport: new StreamableHTTPClientTransport(new URL(url), { requestInit }), onError: "ask", why });
+  // A server from before 2025 refuses the POST, and says over an SSE stream where to post.
+  const openEvents = (): McpConnection => ({ transport: new SSEClientTransport(new URL(url), { requestInit }), onError: "close", why });
   return openSession(server, {
     name: url,
-    open() {
-      if (refusal) {
-        const first = refusal;
-        const whyNot = (error: Error): string => why(error instanceof SseError && error.code ? first : error);
-        return { transport: new SSEClientTransport(new URL(url), { requestInit }) as Transport, onError: "close", why: whyNot };
-      }
-      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit }) as Transport;
-      // Over HTTP nothing tells the client that the server has ended, but a broken stream is a hint.
-      return { transport, onError: "ask", why };
-    },
-    // As in the specification: a server from before 2025 refuses the POST, and says over an SSE stream where to post.
-    turn(error) {
-      if (refusal || !(error instanceof StreamableHTTPError) || !TOO_NEW.has(error.code ?? 0)) return false;
-      refusal = error;
-      return true;
-    },
+    ways: [{ open }, { open, isStateless: true }, { open: openEvents }],
+    refused: (error) => (error instanceof SdkHttpError ? REFUSED.has(error.status) : error instanceof SseError && error.code !== undefined),
     lost(error) {
       if (error instanceof TypeError) return "gone"; // what fetch throws
-      if (!(error instanceof StreamableHTTPError)) return undefined;
-      const { code = 0 } = error;
-      return code === 404 || code === 400 ? "forgotten" : code >= 500 ? "gone" : undefined;
+      if (!(error instanceof SdkHttpError)) return undefined;
+      const { status } = error;
+      return status === 404 || status === 400 ? "forgotten" : status >= 500 ? "gone" : undefined;
     },
   });
 }
