@@ -175,7 +175,7 @@ test("what Google keeps is a 400 on any other upstream, also where tokens are co
   for (const method of ["generateContent", "streamGenerateContent", "countTokens"]) {
     const answer = await ask(url, "POST", `/v1beta/models/one:${method}`, { headers: json, body });
     expect(answer.status).toBe(400);
-    expect(answer.body).toContain("cachedContent is kept by Google");
+    expect(answer.body).toContain("cachedContent is stored by Google");
   }
 });
 

@@ -1,6 +1,6 @@
-/** Secrets taken out of what is kept: the keys that are known, and whatever looks like one. */
+/** Removes secrets from recordings: the keys that are known, and whatever looks like a key. */
 
-/** Keys as the usual issuers make them. */
+/** The formats of well-known issuers' keys. */
 const SHAPES = [
   String.raw`\bsk-[A-Za-z0-9_-]{16,}`,
   String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
@@ -13,7 +13,7 @@ const SHAPES = [
   String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s]{1,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----`,
 ];
 
-/** Headers that may hold one, whatever it looks like. */
+/** Headers whose value is a secret, whatever it looks like. */
 export const SECRET_HEADER = /auth|api-?key|secret|cookie|password|credential|-token$/i;
 
 const SECRET = "[secret]";
@@ -27,7 +27,6 @@ export class Secrets {
     this.#pattern = patternOf(known);
   }
 
-  /** From now on these are secrets, too. */
   add(more: readonly string[]): void {
     this.#known = [...new Set([...this.#known, ...more])];
     this.#pattern = patternOf(this.#known);
@@ -43,12 +42,12 @@ export class Secrets {
     );
   }
 
-  /** Pieces of one text. A secret may begin in one of them and end in another. */
+  /** Cleans the pieces of one text. A secret may begin in one piece and end in another. */
   pieces(pieces: readonly Buffer[]): Buffer[] {
     const whole = Buffer.concat(pieces).toString("latin1");
     const spans = [...whole.matchAll(this.#pattern)].map((match) => ({ from: match.index, to: match.index + match[0].length }));
     let start = 0;
-    let next = 0; // the first that does not end before this piece: there may be as many as pieces
+    let next = 0; // the first span that does not end before this piece; searching from 0 each time would be quadratic
     return pieces.map((piece) => {
       const end = start + piece.length;
       let out = "";
@@ -57,7 +56,7 @@ export class Secrets {
         const { from, to } = spans[next]!;
         out += whole.slice(at, Math.max(at, from)) + (from >= start ? SECRET : "");
         at = Math.min(to, end);
-        if (to > end) break; // it goes on in the next piece
+        if (to > end) break; // the secret continues in the next piece
       }
       out += whole.slice(at, end);
       start = end;
@@ -72,7 +71,7 @@ function patternOf(known: readonly string[]): RegExp {
   return new RegExp([...literals, ...SHAPES].join("|"), "g");
 }
 
-/** As it is, in JSON, in a URL; bytes are looked at one by one, so the first also as those. */
+/** The secret as it is, as its UTF-8 bytes (`pieces` searches bytes), in JSON, and in a URL. */
 const formsOf = (secret: string): string[] => [
   secret,
   Buffer.from(secret, "utf8").toString("latin1"),
