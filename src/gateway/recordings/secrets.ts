@@ -1,15 +1,22 @@
 /** Removes secrets from recordings: the keys that are known, and whatever looks like a key. */
 
+/** Where a key may begin: where a word does, or right after a JSON escape such as `\n`, whose letter would pass for a part of the word. */
+const START = String.raw`(?:\b|(?<=\\(?:[bfnrt]|u[0-9a-fA-F]{4})))`;
+
 /** The formats of well-known issuers' keys. */
+const KEYS = [
+  "sk-[A-Za-z0-9_-]{16,}",
+  "AIza[A-Za-z0-9_-]{30,}",
+  "gh[pousr]_[A-Za-z0-9]{30,}",
+  "github_pat_[A-Za-z0-9_]{30,}",
+  "hf_[A-Za-z0-9]{30,}",
+  "xox[abprs]-[A-Za-z0-9-]{10,}",
+  String.raw`AKIA[A-Z0-9]{16}\b`,
+];
+
 const SHAPES = [
-  String.raw`\bsk-[A-Za-z0-9_-]{16,}`,
-  String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
-  String.raw`\bgh[pousr]_[A-Za-z0-9]{30,}`,
-  String.raw`\bgithub_pat_[A-Za-z0-9_]{30,}`,
-  String.raw`\bhf_[A-Za-z0-9]{30,}`,
-  String.raw`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
-  String.raw`\bAKIA[A-Z0-9]{16}\b`,
-  String.raw`(?<=\bBearer )[A-Za-z0-9._~+/-]{8,}=*`,
+  `${START}(?:${KEYS.join("|")})`, // START once: looked for before each of them, it would take five times as long
+  `(?<=${START}Bearer )[A-Za-z0-9._~+/-]{8,}=*`,
   String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s]{1,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----`,
 ];
 
