@@ -98,7 +98,7 @@ function dispatch(passage: Passage, body: string): void {
 async function beside(passage: Passage, body: string): Promise<void> {
   const { visit, route, state } = passage;
   if (visit.method === "OPTIONS") return passage.send(204, preflightHeaders(visit));
-  if (visit.method === "HEAD" && route.kind !== "unknown") return passage.send(200, {});
+  if (visit.method === "HEAD" && route.kind !== "unknown" && route.kind !== "ready") return passage.send(200, {});
   switch (route.kind) {
     case "count":
       return count(passage, route, body);

@@ -343,9 +343,9 @@ describe("lists", () => {
   });
   test("ready is who has an upstream that answers", async () => {
     const ready = await startGateway({ upstreams: { one: broken(), two: engine() } });
-    expect((await ask(ready.url, "GET", "/readyz")).status).toBe(200);
+    for (const method of ["GET", "HEAD"]) expect((await ask(ready.url, method, "/readyz")).status).toBe(200);
     const alone = await startGateway({ upstreams: { one: broken() } });
-    expect((await ask(alone.url, "GET", "/readyz")).status).toBe(503);
+    for (const method of ["GET", "HEAD"]) expect((await ask(alone.url, method, "/readyz")).status).toBe(503);
     expect((await ask(alone.url, "GET", "/healthz")).status).toBe(200);
   });
 });
