@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     setupFiles: ["test/seed.ts"],
     globalSetup: ["test/build.ts"],
-    maxWorkers: "100%", // vitest leaves one core to itself, which on a machine of two is half of it
-    testTimeout: 60_000, // a guard against hanging, not a measure of speed: property tests run on small machines too
+    maxWorkers: "100%", // by default vitest leaves one core idle, which is half of a machine with two
+    testTimeout: 60_000, // only a guard against hanging: property tests also run on small machines
   },
 });

@@ -1,12 +1,13 @@
-// What a heap snapshot holds, in kB, by who keeps it. Three things grow in a server that leaks nothing, and each has an end: what V8 compiles, and the
-// lists in which it notes what code depends on (more functions become hot for thousands of requests); undici's queue of each connection, in
-// which a finished request leaves an empty slot until there are 256. They are counted apart: what is left is what our code keeps alive.
+// Sums up a heap snapshot, in kB, by what keeps the memory. Even a server without leaks grows for a while, in three places that each have
+// an end: the code that V8 compiles, V8's lists of what that code depends on (functions keep becoming hot for thousands of requests), and
+// undici's queue of each connection, in which finished requests leave empty slots until there are 256. These are counted separately; the
+// rest is what our code keeps alive.
 import { readFileSync } from "node:fs";
 
-/** V8's own: code and what belongs to it, shapes of objects, weak lists. */
+/** Node types of V8 itself: code and what belongs to it, object shapes, weak lists. */
 const COMPILED = new Set(["code", "hidden", "object shape"]);
 
-/** `{ compiled, slots, data }` of the file that `v8.writeHeapSnapshot` wrote. */
+/** `{ compiled, slots, data }` of a file written by `v8.writeHeapSnapshot`. */
 export function heldIn(file) {
   const { snapshot, nodes, edges, strings } = JSON.parse(readFileSync(file, "utf8"));
   const { node_fields: fields, node_types: types, edge_fields: edgeFields } = snapshot.meta;
@@ -21,9 +22,9 @@ export function heldIn(file) {
     held[COMPILED.has(kindOf(node)) ? "compiled" : "data"] += nodes[node + size];
     const isClient = kindOf(node) === "object" && strings[nodes[node + name]] === "Client";
     for (let n = 0; n < nodes[node + edgeCount]; n++, edge += edgeFields.length) {
-      const said = strings[edges[edge + label]];
-      if (isClient && said === "<symbol queue>") queues.add(edges[edge + target]);
-      if (said === "elements" && kindOf(edges[edge + target]) === "array") elements.set(node, edges[edge + target]);
+      const edgeName = strings[edges[edge + label]];
+      if (isClient && edgeName === "<symbol queue>") queues.add(edges[edge + target]);
+      if (edgeName === "elements" && kindOf(edges[edge + target]) === "array") elements.set(node, edges[edge + target]);
     }
   }
   for (const queue of queues) held.slots += nodes[(elements.get(queue) ?? queue) + size];

@@ -1,13 +1,13 @@
-// How a scanner is measured: against a loop that keeps each chunk and looks for "<" in it, in the same process, in turns. A run counts the
-// smaller of wall and CPU time (wall time is stolen by neighbours, CPU time counts the engine's helper threads); the best run counts.
+// Measures a scanner against a loop that keeps each chunk and looks for "<" in it, in the same process, in turns. A run's time is the
+// smaller of wall and CPU time, because other processes add to wall time and V8's helper threads to CPU time; the best run counts.
 
 const CHUNK = 4;
 const ROUNDS = 7;
 const WARM_UPS = 3;
-/** A run shorter than this is repeated within the run: clocks and collections are coarse. */
+/** Shorter work is repeated within a run, because clocks and garbage collection are coarse. */
 const RUN_MS = 40;
 const MAX_REPEATS = 200;
-/** A scanner that needs longer than this is measured less often: it is far from any limit. */
+/** A scanner that needs longer than this is measured once: it is far over every limit. */
 const SLOW_MS = 1500;
 
 export function chunksOf(text) {
@@ -16,24 +16,24 @@ export function chunksOf(text) {
   return chunks;
 }
 
-/** What any consumer must do at least. */
+/** The least that any consumer must do. */
 function loop(chunks) {
   const list = [];
   globalThis.kept = list;
   for (let i = 0; i < chunks.length; i++) {
     const chunk = chunks[i];
     list.push(chunk);
-    globalThis.found = chunk.indexOf("<"); // a global: the engine cannot drop the search
+    globalThis.found = chunk.indexOf("<"); // a global, so that V8 cannot optimize the search away
   }
 }
 
-/** The same for a scanner: what it says is stored in a global, so that the engine cannot drop it. */
+/** The same with a scanner: its events are stored in a global, so that V8 cannot optimize them away. */
 function scan(scanner, chunks) {
   for (let i = 0; i < chunks.length; i++) globalThis.kept = scanner.feed(chunks[i]);
   globalThis.kept = scanner.flush();
 }
 
-/** Milliseconds of one run. No collection is forced before it: one that finds no scanner alive throws away the code compiled for them. */
+/** Milliseconds of one run. No garbage collection is forced before it: if no scanner is alive then, V8 discards their compiled code. */
 export function timed(work) {
   const cpuBefore = process.cpuUsage();
   const before = performance.now();

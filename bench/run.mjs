@@ -1,9 +1,10 @@
-// `npm run bench`: how long our scanners and the peers' need, as ratios to a loop that only keeps each chunk. Prints a table; asserts nothing.
+// `npm run bench`: the time that our scanners and the peers' need, as ratios to a loop that only keeps each chunk. Prints a table; asserts
+// nothing.
 //
 //   npm run bench                      all dialects and all peers
 //   npm run bench -- --no-peers        ours only
 //   npm run bench -- --only gemma      scanners whose name contains the word; `wires`: the streams of the wires
-//   npm run bench -- --limit 60        give a run of a peer 60 s instead of 10
+//   npm run bench -- --limit 60        stop a scanner that reports nothing for 60 s instead of 10
 //   npm run bench -- --publish         write the tables into docs/speed.md
 import { fork } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -34,12 +35,12 @@ if (options.publish && (options.only || !options.peers)) {
   process.exit(2);
 }
 
-/** One line that is overwritten, where somebody looks at it. */
+/** On a terminal, one line that is overwritten. */
 const progress = (text) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${text}` : text && `${text}\n`);
 
 // ---- measuring
 
-/** A worker process, started when it is needed and ended when it says nothing for too long. */
+/** A worker process, started on first use and killed when it reports nothing for too long. */
 class Worker {
   #child;
 
@@ -77,10 +78,10 @@ class Worker {
   }
 }
 
-/** What one chunk costs the loop, over all runs. */
+/** The loop's nanoseconds per chunk, over all runs. */
 let [fastest, slowest] = [Infinity, 0];
 
-/** All results of a scanner by workload. Of what grows too fast the longer arguments are not even tried. */
+/** All results of a scanner by workload. Once an argument takes too long, longer ones are not tried. */
 async function results(worker, name) {
   const found = {};
   let tooLong = false;
@@ -151,7 +152,7 @@ function printTable(rows) {
 
 const PAGE = "docs/speed.md";
 
-/** The tables of the page are replaced, its words stay. */
+/** Replaces the tables of the page and leaves its text. */
 function publish(tables) {
   const machine = `${cpus()[0]?.model.trim() || "an unknown CPU"}, ${availableParallelism()} cores, Node ${process.version}`;
   const table = ([head, ...rows]) =>
@@ -184,7 +185,7 @@ const rows = [["", ...head.slice(0, -1), "growth", ...head.slice(-1)]];
 if (mine.some((scanner) => scanner.sentinel)) rows.push(limits("limit", { sentinel: true }));
 if (mine.some((scanner) => !scanner.sentinel)) rows.push(limits("limit without a sentinel", { sentinel: false }));
 
-// Ours share one process, as they do in a gateway, where no scanner has the engine's caches for itself.
+// Our scanners share one process, as in a gateway, where no scanner has V8's caches for itself.
 const worker = new Worker();
 for (const scanner of mine) {
   const found = await results(worker, scanner.name);

@@ -1,9 +1,9 @@
-// Who is measured: our dialects from the built package, each with what a workload needs to know about it.
+// The scanners to measure: our dialects from the built package, each with what a workload needs to know about it.
 import { listDialects, promptText } from "../dist/index.js";
 import { TOOLS } from "./workloads.mjs";
 
 const TAG = /<[^\s<>]{1,40}>|```(?:json)?/g;
-/** What opens a call before its name is there: `<function=`, `functools[{`. */
+/** What opens a call, up to its name: `<function=`, `functools[{`. */
 const OPENER = /^<\w+=|^\w+[[{]+/;
 
 /** Everything in rendered text that looks like a mark. */
@@ -30,12 +30,12 @@ export const ours = listDialects().map((dialect) => {
   return {
     name: dialect.id,
     ours: true,
-    /** Whether a mark opens a call; where none does, every line may be one. */
+    /** Whether a mark opens a call; without one, every line may be a call. */
     sentinel: !/^[{[]/.test(opener),
     marks: marksOf(dialect, opener),
     render,
     create: () => dialect.createScanner({ tools: TOOLS }),
-    /** Tells the check what an event says. */
+    /** Passes the content of an event to the check. */
     say(event, check) {
       if (event.type === "text") check.text(event.text);
       else if (event.type === "tool-end") check.call(event.name, event.arguments);

@@ -1,5 +1,6 @@
-// The second half of `npm run soak`: what the gateway keeps in memory over five rounds of a thousand streams each, of which some clients leave
-// early and some upstreams break off. The gateway is a process of its own, and is measured when every connection is closed. Asserts nothing.
+// The second half of `npm run soak`: what the gateway keeps in memory over five rounds of a thousand streams each. Some clients leave
+// early, and some upstreams break off. The gateway runs in its own process and is measured after every connection is closed. Asserts
+// nothing.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,13 +15,13 @@ const ROUNDS = 5;
 const STREAMS = 1000;
 const AT_ONCE = 100;
 const PIECES = 200;
-/** The clock by which undici ends its timers ticks once a second. */
+/** undici ends its timers by a clock that ticks once a second. */
 const SETTLE_MS = 1500;
 const WIRES = [
   ["/v1/chat/completions", { model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] }],
   ["/v1/messages", { model: "m", stream: true, max_tokens: 99, messages: [{ role: "user", content: "Hi" }] }],
   ["/v1beta/models/m:streamGenerateContent?alt=sse", { contents: [{ role: "user", parts: [{ text: "Hi" }] }] }],
-  ["/v1/responses", { model: "m", stream: true, store: false, input: "Hi" }], // stored items stay, up to their bound: they would hide a leak
+  ["/v1/responses", { model: "m", stream: true, store: false, input: "Hi" }], // stored items are kept up to a limit: that would hide leaks
   ["/api/chat", { model: "m", messages: [{ role: "user", content: "Hi" }] }],
 ];
 
@@ -29,7 +30,7 @@ let answered = 0;
 if (process.argv[2] === "gateway") await serve(process.argv[3]);
 else await soak();
 
-/** In the child: a gateway that says, when it is asked, what it holds. */
+/** In the child: a gateway that writes a heap snapshot for each message with a file name. */
 async function serve(upstream) {
   const { createRemote } = await import("../dist/engines/index.js");
   const { createGateway } = await import("../dist/gateway/index.js");
@@ -40,7 +41,7 @@ async function serve(upstream) {
   process.on("message", async (file) => {
     while (isBusy()) await pause(10);
     await pause(SETTLE_MS);
-    globalThis.gc(); // finalizers run, and what they let go is collected below
+    globalThis.gc(); // runs finalizers; what they release is collected by the snapshot
     await pause(10);
     writeHeapSnapshot(file);
     const { heapUsed, rss } = process.memoryUsage();
@@ -61,7 +62,7 @@ async function soak() {
   const [{ url }] = await once(child, "message");
   console.log(
     `\nThe gateway's process after rounds of ${STREAMS} streams, ${AT_ONCE} at a time; every ninth client leaves, every tenth answer breaks off.\n` +
-      "Compiled: V8's code and its lists of it. Slots: undici's, at most 256 for a connection. Data: everything else that is alive.\n",
+      "Compiled: V8's code and its lists about it. Slots: undici's queues, at most 256 slots per connection. Data: everything else.\n",
   );
   const columns = ["data kB", "slots kB", "compiled kB", "heap MB", "rss MB", "seconds"];
   console.log("round".padEnd(8) + columns.map((title) => title.padStart(12)).join(""));
@@ -80,7 +81,7 @@ async function soak() {
   }
   const grown = (what) => `${(held.at(-1)[what] - held[1][what]).toFixed(1)} kB`;
   console.log(
-    `\nFrom round two to five the data grew by ${grown("data")}; slots by ${grown("slots")}, what is compiled by ${grown("compiled")}.`,
+    `\nFrom round two to five, data grew by ${grown("data")}, slots by ${grown("slots")}, compiled code by ${grown("compiled")}.`,
   );
   child.disconnect();
   child.kill();

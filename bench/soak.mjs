@@ -1,5 +1,5 @@
-// `npm run soak`: what a scanner keeps in memory while 100 MB of text pass through it, and 10 MB each of short calls and of partial marks. Each
-// dialect has a process of its own, as in real life: in one that ran them all the engine would no longer compile for any. Prints a table, line
+// `npm run soak`: what a scanner keeps in memory while it reads 100 MB of text, 10 MB of short calls and 10 MB of partial marks. Each
+// dialect has its own process, as in real use: in a process that runs them all, V8 would no longer optimize for any. Prints a table, line
 // by line; asserts nothing.
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ else await soakAll();
 async function soakAll() {
   const place = mkdtempSync(join(tmpdir(), "dragoman-soak-"));
   console.log(
-    `kB in the process of one scanner, in ${CHUNK}-character chunks: what is alive after a quarter of it and after all, without what V8 compiles\n`,
+    `kB alive in the process of one scanner after a quarter of the input and after all of it, in ${CHUNK}-character chunks, without V8's code\n`,
   );
   const columns = ["MB", "1/4", "all", "grown", "seconds"];
   console.log("".padEnd(30) + columns.map((title) => title.padStart(9)).join(""));
@@ -43,7 +43,7 @@ async function soakAll() {
   console.log(`\nFrom the first quarter to the last no scanner grew by more than ${most.grown.toFixed(1)} kB (${most.label}).`);
 }
 
-/** In the child. */
+/** Runs in the child process. */
 function soakOne(scanner) {
   for (const { id, make } of WORKLOADS) {
     if (!(id in SOAKS)) continue;
@@ -61,7 +61,7 @@ function soakOne(scanner) {
   }
 }
 
-/** The text again and again, until it was so long. */
+/** Feeds the text again and again, until `length` characters are reached. */
 function feed(running, text, length) {
   for (let fed = 0; fed < length; fed += text.length) {
     for (let at = 0; at < text.length; at += CHUNK) globalThis.kept = running.feed(text.slice(at, at + CHUNK));

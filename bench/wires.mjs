@@ -1,5 +1,6 @@
-// The wires' streams: what a fragment of one call costs, decoded and encoded. One call comes in 12,000 and in 120,000 fragments of one
-// character; its cost per fragment may not grow. Gemini's and Ollama's calls come whole: there the network cuts them, character by character.
+// The wires' streams: what it costs to decode and to encode one fragment of a call. A call arrives in 12,000 and in 120,000 fragments of
+// one character; the cost per fragment must not grow. Gemini and Ollama send calls whole, so their bytes are cut into single characters
+// instead.
 import { getWire, listWires } from "../dist/wires/registry.js";
 import { timed } from "./measure.mjs";
 
@@ -7,7 +8,7 @@ const [FEW, MANY] = [12_000, 120_000];
 const ROUNDS = 7;
 export const FRAGMENT_LIMIT = 1.3;
 
-/** The events of a call whose arguments are so many characters, one event each. */
+/** The events of a call whose arguments have `count` characters, one event each. */
 function eventsOf(count) {
   const json = `{"content":"${"some text. ".repeat(count).slice(0, count - 14)}"}`;
   const call = { id: "call_1", index: 0, name: "write_file" };
@@ -22,7 +23,7 @@ function eventsOf(count) {
 
 const request = (wire) => ({ model: "m", messages: [], stream: wire === "ollama" ? "ndjson" : "sse" });
 
-/** Nothing is kept, as in a gateway: a list of 120,000 texts would be what is measured. */
+/** Keeps nothing, as in a gateway: otherwise the list of 120,000 texts would be what is measured. */
 function encode(wire, events, say) {
   const encoder = getWire(wire).createStreamEncoder(request(wire));
   for (const event of events) say(encoder.encode(event));
@@ -35,7 +36,7 @@ function encoded(wire, events) {
 }
 
 const forget = (text) => {
-  globalThis.kept = text; // a global: the engine cannot drop it
+  globalThis.kept = text; // a global, so that V8 cannot optimize the work away
 };
 
 function decode(wire, pieces) {
@@ -48,10 +49,10 @@ function decode(wire, pieces) {
   return [...last, ...decoder.flush()];
 }
 
-/** As the server sends it, and the network cuts it. */
+/** The stream in pieces: as the server sends it, or cut into characters. */
 const piecesOf = (wire, events) => (wire === "gemini" || wire === "ollama" ? [...encoded(wire, events).join("")] : encoded(wire, events));
 
-/** Nanoseconds for each fragment, few and many, in turns; the best round counts. */
+/** Nanoseconds per fragment for each input, measured in turns; the best round counts. */
 function cost(work, inputs) {
   const best = inputs.map(() => Number.POSITIVE_INFINITY);
   for (let round = 0; round < ROUNDS + 2; round++) {
@@ -66,7 +67,7 @@ function cost(work, inputs) {
   return best;
 }
 
-/** A table, and what is over the limit. */
+/** Returns the table, and what is over the limit. */
 export function measureWires(progress) {
   const rows = [["", `decoded, ${FEW}`, MANY.toLocaleString("en"), "growth", `encoded, ${FEW}`, MANY.toLocaleString("en"), "growth"]];
   const over = [];

@@ -1,4 +1,4 @@
-// A process that measures one scanner with one workload after the other, as it is told. A scanner that hangs takes only this process along.
+// A process that measures one scanner with one workload per message. A scanner that hangs blocks only this process.
 import { chunksOf, measure } from "./measure.mjs";
 import { loadPeer } from "./peers/peers.mjs";
 import { ours } from "./scanners.mjs";
@@ -6,7 +6,7 @@ import { WORKLOADS } from "./workloads.mjs";
 
 const loaded = new Map(ours.map((scanner) => [scanner.name, scanner]));
 
-/** Whether all comes out as it must: not timed. */
+/** Whether the events are right; not timed. */
 function isRight({ create, say }, chunks, check) {
   const scanner = create();
   try {

@@ -1,10 +1,10 @@
-// What is measured. Every workload is made by the dialect's own renderers, and knows what must come out.
+// The workloads. Each is rendered by the dialect's own renderers and knows which events are right.
 import { isDeepStrictEqual } from "node:util";
 
 const KB = 1024;
 const MB = 1024 * KB;
 
-/** A small deterministic source of numbers. */
+/** A small deterministic random number generator. */
 function numbers(seed) {
   let state = seed;
   return (below) => {
@@ -18,7 +18,7 @@ const WORDS =
     " ",
   );
 
-/** Lines of prose, as a model writes them. */
+/** Lines of prose, like a model's. */
 function prose(length, seed = 1) {
   const next = numbers(seed);
   let text = "";
@@ -54,7 +54,7 @@ export const TOOLS = [
 const shortCall = (_, i) => ({ name: "get_weather", arguments: { city: CITIES[i % CITIES.length], days: i % 14 } });
 const longCall = (length) => ({ name: "write_file", arguments: { path: "notes/today.txt", content: prose(length, 2) } });
 
-/** Beginnings of the dialect's marks that are no marks, where lines begin and elsewhere. */
+/** Beginnings of the dialect's marks, never completed, at the beginning of lines and elsewhere. */
 function partials(marks, length) {
   const beginnings = marks.flatMap((mark) => Array.from(mark, (_, i) => mark.slice(0, i)));
   const usable = ["<", ...beginnings.filter((text) => text !== "" && !marks.some((mark) => text.includes(mark)))];
@@ -73,8 +73,8 @@ function partials(marks, length) {
 }
 
 /**
- * Compares what a scanner says with what it must say, while it says it. Nothing is kept: an engine that has seen events survive allocates
- * all later ones as old, and the scanner is measured at half its speed.
+ * Compares a scanner's events with the expected ones as they come. It keeps none of them: once V8 has seen events survive, it allocates all
+ * later ones in the old generation, and the scanner is measured at half its speed.
  */
 class Check {
   #text;
@@ -88,7 +88,7 @@ class Check {
     this.#calls = calls;
   }
   text(piece) {
-    if (this.#text === "" && piece.trim() === "") return; // some peers say the newline between two calls
+    if (this.#text === "" && piece.trim() === "") return; // some peers emit the newline between two calls
     this.#wrong ||= !this.#text.startsWith(piece, this.#at);
     this.#at += piece.length;
   }
@@ -108,7 +108,7 @@ const argument = (label, length) => ({
   make: ({ render }) => ({ text: render([longCall(length)]), check: new Check("", [longCall(length)]) }),
 });
 
-/** `limit` is the ratio that the project holds itself to. */
+/** `limit` is the highest ratio that the project allows itself. */
 export const WORKLOADS = [
   {
     id: "plain",

@@ -2,8 +2,8 @@
 //
 //   node examples/colours.mjs [model] [port]
 //
-// The page sends what is written to the chat, and gets the chat's events back, one line of JSON each. The tools run here; the page sees
-// their results go by, and does what they say.
+// The page sends each message to this server and gets the chat's events back, one line of JSON each. The tools run in the server; the page
+// watches for their results and acts on them.
 import { createServer } from "node:http";
 import { createChat, defineTool } from "dragoman/chat";
 import { engineFor } from "./engine.mjs";
@@ -65,7 +65,7 @@ const page = `<!doctype html>
 
 const chat = createChat({ engine: await engineFor(model), tools: [paint, alert] });
 
-let last = Promise.resolve(); // a chat has one turn at a time: who comes meanwhile waits
+let last = Promise.resolve(); // a chat runs one turn at a time: later requests wait
 
 const server = createServer(async (request, response) => {
   if (request.url !== "/say") return response.setHeader("content-type", "text/html").end(page);

@@ -1,5 +1,5 @@
-// Which model an example talks to: the URL of a server that speaks OpenAI's API, a GGUF (a file, a URL, hf:owner/repo), or, unsaid, the
-// tiny one that comes with Dragoman.
+// Chooses the model an example talks to: the URL of a server that speaks OpenAI's API, a GGUF (a file, a URL, hf:owner/repo), or by default
+// the tiny model that comes with Dragoman.
 import { createRemote } from "dragoman/engines";
 import { createLlama } from "dragoman/engines/llama";
 

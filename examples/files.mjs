@@ -2,8 +2,8 @@
 //
 //   node examples/files.mjs ./notes [model]
 //
-// Every line of stdin is a message. Reading is free; before a file is written, the assistant says what it is about to do, and does it only
-// if the folder does not have the file yet.
+// Every line of stdin is a message. Tools that only read always run. Before a file is written, the call is printed, and it runs only if the
+// folder does not have the file yet.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,11 +20,11 @@ const chat = createChat({
   approve(call, { readOnly }) {
     if (readOnly) return true;
     console.log(`[${call.name} ${call.arguments.path}]`);
-    return existsSync(join(folder, String(call.arguments.path))) ? "the file is there already, choose another name" : true;
+    return existsSync(join(folder, String(call.arguments.path))) ? "the file already exists, choose another name" : true;
   },
 });
 
-if (process.stdin.isTTY) console.log(`Say what to do with the notes in ${folder}; Ctrl-D ends it.`);
+if (process.stdin.isTTY) console.log(`Type what to do with the notes in ${folder}; Ctrl-D quits.`);
 for await (const line of createInterface({ input: process.stdin })) {
   for await (const event of chat.send(line)) {
     if (event.type === "text") process.stdout.write(event.text);

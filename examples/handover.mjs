@@ -1,8 +1,8 @@
-// One model begins a conversation, another goes on with it.
+// One model begins a conversation, another continues it.
 //
 //   node examples/handover.mjs http://127.0.0.1:11434/v1 http://127.0.0.1:8080/v1
 //
-// The first calls a tool; the second sees the call, its result and all that was said, in its own format, and needs no tool to answer.
+// The first calls a tool. The second sees the call, its result and everything said, in its own format, and can answer without a tool.
 import { createChat, defineTool, readChat } from "dragoman/chat";
 import { engineFor } from "./engine.mjs";
 
@@ -19,11 +19,11 @@ const engines = [await engineFor(first), await engineFor(second)];
 const chat = createChat({ engine: engines[0], tools: [weather] });
 console.log("first: ", await chat.send("What is the weather in Oslo?").text());
 
-// As it would be stored: a conversation is JSON.
+// A conversation is JSON and can be stored.
 const stored = JSON.stringify(chat.save());
 const other = createChat({ engine: engines[1], tools: [weather], data: readChat(JSON.parse(stored)) });
 console.log("second:", await other.send("Do I need an umbrella?", { tools: false }).text());
 
 const { request } = await other.promptOf();
-console.log("heard: ", request.messages.map(({ role }) => role).join(", "));
+console.log("sent:  ", request.messages.map(({ role }) => role).join(", "));
 for (const engine of engines) await engine.close();

@@ -1,9 +1,9 @@
-// A model of transformers.js with tools, in Node or in a web page.
+// A model in transformers.js with tools, in Node or in a web page.
 //
 //   npm install @huggingface/transformers && node examples/transformers.mjs onnx-community/Qwen3-0.6B-ONNX hermes "What is 17 * 4?"
 //
-// Three of its settings destroy calls unless they are changed: special tokens are skipped, blanks around punctuation are "cleaned up" in
-// Llama's configurations, and special tokens are added to a prompt that has them.
+// Three of its defaults break calls and are changed here: it skips special tokens in the output, it "cleans up" blanks around punctuation
+// with Llama's configurations, and it adds special tokens to a prompt that already has them.
 import { pathToFileURL } from "node:url";
 import { getDialect, promptText } from "dragoman";
 import { createChat, defineTool } from "dragoman/chat";
@@ -58,7 +58,7 @@ export const transformersRuntime = ({ tokenizer, model, TextStreamer, StoppingCr
       }
       await answer;
     } finally {
-      stopped = true; // whoever stops listening stops the model
+      stopped = true; // if the consumer stops listening, the model stops, too
     }
   },
 });

@@ -1,5 +1,6 @@
-// src/ -> dist/: one ESM file and one .d.ts per source file. Nothing is bundled, so one neutral build serves the library and the
-// command line alike. web/ -> dist/web/: the gateway's page, in one script. It runs from here because tsdown's own command warns about Node 20 every time.
+// src/ -> dist/: one ESM file and one .d.ts per source file. Nothing is bundled, so one neutral build serves both the library and the
+// command line. web/ -> dist/web/: the gateway's page, in one script. This is a script because tsdown's own command warns about Node 20
+// every time.
 import { cpSync } from "node:fs";
 import { build } from "tsdown";
 
@@ -27,7 +28,7 @@ try {
     target: "es2023",
     deps: { neverBundle: [/^node:/] },
     dts: true,
-    inputOptions: { checks: { pluginTimings: false } }, // a slow machine is no fault of the build
+    inputOptions: { checks: { pluginTimings: false } }, // or a slow machine would fail the build with a warning
     logLevel: "warn",
     failOnWarn: true,
   });

@@ -1,5 +1,5 @@
-// What a web page pays: each entry bundled on its own, minified and gzipped, in bytes. The goal is where it shall be; the limit, where there
-// is one above the goal, keeps it from growing until it gets there.
+// What a web page has to load: each entry bundled on its own, minified and gzipped, in bytes. The goal is the size to reach. An entry that
+// is still above its goal has a limit, so that it does not grow.
 import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -10,7 +10,7 @@ const core = readdirSync("dist/core")
 const file = (id) => `dialects/${id}.js`;
 const { listDialects } = await import("../dist/index.js");
 const ids = listDialects().map(({ id }) => id);
-/** Those that the goal of 40 kB was set for. */
+/** The dialects for which the goal of 40 kB was set. */
 const NINETEEN = [
   ...["functiongemma", "gemma4", "json", "hermes", "qwen3-coder", "llama3", "pythonic", "mistral", "deepseek-v3", "deepseek-v3.1"],
   ...["deepseek-v3.2", "deepseek-v4", "kimi-k2", "glm", "minimax-m2", "harmony", "phi4-mini", "granite", "xlam"],
@@ -39,11 +39,11 @@ const entries = [
   { name: "the five wires", goal: 28_000, limit: 63_800, files: ["wires/registry.js"] },
 ];
 
-// It comes on top, where somebody calls it.
+// Loaded only by pages that use MCP tools, so not counted.
 const external = ["@modelcontextprotocol/*"];
 
 async function gzippedSize({ files, names = {} }) {
-  const lines = files.map((file, i) => `export * as m${i} from "./dist/${file}";`); // "as": a name in two files is counted twice, not dropped
+  const lines = files.map((file, i) => `export * as m${i} from "./dist/${file}";`); // "as": without it, names exported by two files would be dropped
   lines.push(...Object.entries(names).map(([file, some]) => `export { ${some} } from "./dist/${file}";`));
   const { outputFiles } = await build({
     stdin: { contents: lines.join("\n"), resolveDir: "." },

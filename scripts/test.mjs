@@ -1,4 +1,4 @@
-// Everything that `npm test` checks. Each step is an npm script of its own; the first that fails ends the run.
+// Runs everything that `npm test` checks. Each step is an npm script; the first failure ends the run.
 import { spawnSync } from "node:child_process";
 
 const steps = ["build", "types", "lint", "unused", "package", "size", "unit"];

@@ -1,4 +1,4 @@
-// What the demo page has to load, and what of it is Dragoman's: minified and gzipped, in bytes. The model and the WebAssembly come on top.
+// The size of what the demo page loads, and Dragoman's share of it: minified and gzipped, in bytes, without the model and the WebAssembly.
 import { gzipSync } from "node:zlib";
 import { build as bundle } from "esbuild";
 import { build } from "vite";

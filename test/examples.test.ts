@@ -62,7 +62,7 @@ test("files: a note is written once, and not twice", async () => {
   const { url } = await startModel((last): Doing[] => (last.role === "tool" ? ["Very well."] : [write]));
   const output = await outputOf("files.mjs", [folder, url], "write it\nwrite it again\n");
   expect(output.split("[write_file today.txt]")).toHaveLength(3);
-  expect(output).toContain("[write_file: The user did not allow this call: the file is there already");
+  expect(output).toContain("[write_file: The user did not allow this call: the file already exists");
   expect(readFileSync(join(folder, "today.txt"), "utf8")).toBe("Buy milk");
 });
 
@@ -84,7 +84,7 @@ test("handover: the second model hears what the first did", async () => {
   const first = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get_weather", with: { city: "Oslo" } }] : ["12 degrees, clear."]));
   const second = await startModel(() => ["No."]);
   expect(await outputOf("handover.mjs", [first.url, second.url])).toBe(
-    "first:  12 degrees, clear.\nsecond: No.\nheard:  user, assistant, tool, assistant, user\n",
+    "first:  12 degrees, clear.\nsecond: No.\nsent:   user, assistant, tool, assistant, user\n",
   );
   const [, , result] = second.bodies()[0]?.messages ?? [];
   expect(JSON.parse(result?.content ?? "")).toEqual({ city: "Oslo", degrees: 12, sky: "clear" });

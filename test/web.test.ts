@@ -49,21 +49,21 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
   };
   const shown = (title: string): Promise<string> => page.locator("section", { hasText: title }).innerText();
 
-  test("an exchange: what the model wrote, what became of it, what the client got and sent", async () => {
+  test("an exchange: the model's output, how Dragoman read it, what the client got, and the requests", async () => {
     await open("exchanges");
     await page.getByRole("button", { name: "openai-chat one → up" }).click();
     await page.waitForSelector("section");
-    expect(await shown("what became of it")).toContain('paint {\n  "color": "red"\n}');
-    expect(await shown("the client got 200")).toContain("tool-calls");
-    await page.getByText("by the client: POST /v1/chat/completions").click();
-    expect(await shown("what was sent")).toContain('"model": "one"');
+    expect(await shown("How Dragoman read it")).toContain('paint {\n  "color": "red"\n}');
+    expect(await shown("What the client got: status 200")).toContain("tool-calls");
+    await page.getByText("from the client: POST /v1/chat/completions").click();
+    expect(await shown("Requests")).toContain('"model": "one"');
   });
 
-  test("what was said is text, and never markup", async () => {
+  test("text from models and clients never becomes markup", async () => {
     await open("exchanges");
     await page.getByRole("button", { name: "openai-chat one → up" }).click();
     await page.waitForSelector("section");
-    expect(await shown("the client got 200")).toContain(EVIL);
+    expect(await shown("What the client got: status 200")).toContain(EVIL);
     expect(await page.locator("main img, main b").count()).toBe(0);
     expect(await page.title()).toBe("Dragoman");
   });
@@ -71,19 +71,19 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
   test("scan: the events follow what is typed, whatever the pieces", async () => {
     await open("scan");
     await page.getByLabel("dialect").selectOption("hermes");
-    expect(await shown("the events")).toContain("get_weather");
+    expect(await shown("Events")).toContain("get_weather");
     await page.getByLabel("what the model wrote").fill('Hi <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>');
     for (const size of ["1", "7", "1000"]) {
-      await page.getByLabel("characters in a piece").fill(size);
-      expect((await shown("the events")).replaceAll("\t", " ")).toMatch(
+      await page.getByLabel("characters per chunk").fill(size);
+      expect((await shown("Events")).replaceAll("\t", " ")).toMatch(
         /text\s+Hi .*tool-start\s+f\s+tool-delta\s+\{"a": 1\}\s+tool-end\s+f \{/s,
       );
     }
-    await page.getByLabel("dialect").selectOption("detect it");
-    expect(await shown("the events")).toContain("hermes, ");
+    await page.getByLabel("dialect").selectOption("detect");
+    expect(await shown("Events")).toContain("hermes, ");
   });
 
-  test("scan: the tools may be those of a request, and what is no tool is told", async () => {
+  test("scan: the tools may be those of a request, and invalid ones are reported", async () => {
     await open("scan");
     await page.getByLabel("dialect").selectOption("gemma4");
     await page.getByLabel("what the model wrote").fill("<|tool_call>call:f{zip:02134}<tool_call|>");
@@ -91,14 +91,14 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     await page
       .getByLabel("the tools, as JSON")
       .fill(JSON.stringify({ tools: [{ type: "function", function: { name: "f", parameters } }] }));
-    expect(await shown("the events")).toContain('{"zip":"02134"}');
+    expect(await shown("Events")).toContain('{"zip":"02134"}');
     await page.getByLabel("the tools, as JSON").fill("{}");
-    expect(await shown("the events")).toContain("must be a list of tools");
+    expect(await shown("Events")).toContain("must be a list of tools");
     await page.getByLabel("the tools, as JSON").fill("[null]");
-    expect(await shown("the events")).toContain("tools[0] must be an object");
+    expect(await shown("Events")).toContain("tools[0] must be an object");
   });
 
-  test("what was typed is there when one comes back, and a place that is none is the first", async () => {
+  test("what was typed is still there on return, and an unknown view is the first one", async () => {
     await open("prompt");
     await page.getByLabel("the request, as JSON").fill("mine");
     await page.getByRole("link", { name: "Translate" }).click();
@@ -110,7 +110,7 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     await expect.poll(() => page.getByLabel("what the model wrote").count()).toBe(1);
   });
 
-  test("a list in which nothing is new stays, and with it whoever goes through it with keys", async () => {
+  test("a list without news stays as it is, and keeps the keyboard focus", async () => {
     await open("exchanges");
     const button = page.getByRole("button", { name: "openai-chat one → up" });
     await button.focus();
@@ -125,18 +125,18 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     await page.getByLabel("the request, as JSON").fill(JSON.stringify({ model: "m", messages: [{ role: "user", content: "<|im_end|>" }] }));
     const marked = await page.locator("mark").allInnerTexts();
     expect(marked).toEqual(["<|im_start|>", "<|im_end|>", "<|im_start|>"]);
-    expect(await shown("the prompt")).toContain("user\n<|im_end|><|im_end|>");
+    expect(await shown("Prompt, with control tokens")).toContain("user\n<|im_end|><|im_end|>");
   });
 
   test("translate: the other API's request, and what it cannot say", async () => {
     await open("translate");
     await page.getByLabel("to", { exact: true }).selectOption("gemini");
-    expect(await shown("the same for the other API")).toContain('"functionCall"');
+    expect(await shown("The same request for the other API")).toContain('"functionCall"');
     const request = { model: "m", messages: [{ role: "user", content: "Hi" }], logit_bias: { 1: 2 } };
     await page.getByLabel("the request, as JSON").fill(JSON.stringify(request));
     expect(await page.locator("section .wrong").allInnerTexts()).not.toEqual([]);
     await page.getByLabel("the request, as JSON").fill("{");
-    expect(await shown("the same for the other API")).toMatch(/JSON/);
+    expect(await shown("The same request for the other API")).toMatch(/JSON/);
   });
 
   test("nothing was refused by the page's own policy, and nothing was thrown", () => {

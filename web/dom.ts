@@ -1,4 +1,4 @@
-/** Elements without a framework. What a model or a client wrote is only ever set as text: it cannot become markup. */
+/** Builds elements without a framework. Text from a model or a client is only ever set as text, so it cannot become markup. */
 
 export type Child = Node | string | false | undefined;
 
@@ -21,9 +21,9 @@ export const choice = (names: readonly string[], chosen = names[0]): HTMLSelectE
 
 export const editor = (label: string, value: string): HTMLTextAreaElement => el("textarea", { ariaLabel: label, value, spellcheck: false });
 
-/** Control characters as one sees them; lines stay lines. */
+/** Makes control characters visible, except tabs and line feeds. */
 export const visible = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be seen
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show
   text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (char) => {
     const code = char.charCodeAt(0);
     return code < 32 ? String.fromCharCode(0x2400 + code) : `\\u${code.toString(16).padStart(4, "0")}`;
@@ -31,7 +31,7 @@ export const visible = (text: string): string =>
 
 export const pre = (text: string, className = ""): HTMLElement => el("pre", { textContent: visible(text), className });
 
-/** Does it now, and after each change of what is typed or chosen; what cannot be done is told in its place. */
+/** Shows the result of `work` in `target`, now and after each change of a field. If `work` throws, the error is shown instead. */
 export function live(fields: readonly HTMLElement[], target: HTMLElement, work: () => Child[]): void {
   const update = (): void => {
     try {

@@ -1,4 +1,4 @@
-/** What the page begins with. */
+/** The initial content of the page's editors. */
 
 const TOOLS = [
   {

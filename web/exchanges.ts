@@ -1,30 +1,31 @@
-/** What went through this gateway: the recordings of `dragoman serve --record`. */
+/** The exchanges that went through this gateway, from the recordings of `dragoman serve --record`. */
 import type { Listed, Shown } from "../src/gateway/page.ts";
 import { card, el, labelled, pre, visible } from "./dom.ts";
 import { rows, rowsOf } from "./parts.ts";
 
-/** How often the list is looked at while somebody looks at it. */
+/** How often the list is fetched again while it is visible. */
 const EVERY_MS = 3000;
 
 export function exchangesView(): HTMLElement[] {
   const key = el("input", { type: "password", autocomplete: "off" });
-  const lock = el("form", { className: "fields", hidden: true }, labelled("the gateway's key", key), el("button", { textContent: "Show" }));
+  const lock = el("form", { className: "fields", hidden: true }, labelled("gateway key", key), el("button", { textContent: "Show" }));
   const problem = el("p", { className: "wrong" });
   const list = el("ul", { className: "list" });
   const detail = el("div", { className: "columns" });
   let chosen = "";
-  /** What the list shows. */
+  /** What the list shows now, as JSON. */
   let last = "";
 
   async function fetched<T>(path: string): Promise<T> {
     const answer = await fetch(path, key.value ? { headers: { authorization: `Bearer ${key.value}` } } : {});
     const body: unknown = await answer.json();
     lock.hidden = answer.status !== 401;
+    if (answer.status === 401) throw new Error(key.value ? "That key is wrong." : "Enter the gateway's key to see its exchanges.");
     if (!answer.ok) throw new Error((body as { error?: { message?: string } }).error?.message ?? `status ${answer.status}`);
     return body as T;
   }
 
-  /** What goes wrong is told above the list, and forgotten when it goes well. */
+  /** Shows a failure above the list, and removes it after the next success. */
   const attempt = (work: () => Promise<void>): Promise<void> =>
     work().then(
       () => problem.replaceChildren(),
@@ -35,11 +36,11 @@ export function exchangesView(): HTMLElement[] {
     attempt(async () => {
       const found = await fetched<Listed[]>("web/exchanges");
       const now = JSON.stringify([found, chosen]);
-      if (now === last) return; // whoever goes through it with keys stays where they are
+      if (now === last) return; // replacing the list would lose the keyboard focus
       last = now;
       list.replaceChildren(...found.map(itemOf));
       if (found.length === 0)
-        list.replaceChildren(el("li", {}, el("p", { className: "quiet", textContent: "nothing yet: ask something" })));
+        list.replaceChildren(el("li", {}, el("p", { className: "quiet", textContent: "No exchanges yet. Send the gateway a request." })));
     });
 
   const itemOf = ({ name, at, exchange, anomalies }: Listed): HTMLElement => {
@@ -52,7 +53,7 @@ export function exchangesView(): HTMLElement[] {
         { type: "button", ariaPressed: `${name === chosen}`, onclick: () => choose(name) },
         el("strong", { textContent: visible(`${wire} ${model} → ${upstream}`) }),
         el("div", { className: "quiet", textContent: `${status}, ${outcome}, ${ms} ms, at ${new Date(at).toLocaleTimeString()}` }),
-        ...told(anomalies, "wrong"),
+        ...paragraphs(anomalies, "wrong"),
       ),
     );
   };
@@ -76,28 +77,31 @@ export function exchangesView(): HTMLElement[] {
   return [lock, problem, el("div", { className: "inspector" }, list, detail)];
 }
 
-const told = (lines: readonly string[], className: string): HTMLElement[] =>
+const paragraphs = (lines: readonly string[], className: string): HTMLElement[] =>
   lines.map((line) => el("p", { className, textContent: visible(line) }));
 
 function shown({ recording, account }: Shown): HTMLElement[] {
   const { client, upstream, exchange } = recording;
   const { text, upstream: said, events, client: got, anomalies } = account;
-  const nothing = (): HTMLElement => el("p", { className: "quiet", textContent: "nothing that can be read" });
+  const nothing = (): HTMLElement => el("p", { className: "quiet", textContent: "nothing readable" });
   return [
-    card("the model wrote", text !== undefined ? pre(text) : said ? rows(rowsOf(said)) : nothing()),
+    card("Model output", text !== undefined ? pre(text) : said ? rows(rowsOf(said)) : nothing()),
     card(
-      `what became of it${exchange.dialect === undefined ? "" : `, read as ${exchange.dialect}`}`,
+      `How Dragoman read it${exchange.dialect === undefined ? "" : ` (${exchange.dialect})`}`,
       rows(rowsOf(events)),
-      ...told(anomalies, "wrong"),
-      ...told(
+      ...paragraphs(anomalies, "wrong"),
+      ...paragraphs(
         exchange.warnings.map(({ message }) => message),
         "quiet",
       ),
     ),
-    card(`the client got ${client.response?.status ?? "nothing"}`, got ? rows(rowsOf(got)) : nothing()),
     card(
-      "what was sent",
-      body("by the client", client.request),
+      client.response ? `What the client got: status ${client.response.status}` : "What the client got: no answer",
+      got ? rows(rowsOf(got)) : nothing(),
+    ),
+    card(
+      "Requests",
+      body("from the client", client.request),
       ...upstream.map(({ request }, n) => body(n === 0 ? "to the upstream" : "to the upstream, again", request)),
     ),
   ];

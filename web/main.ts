@@ -1,4 +1,4 @@
-/** The gateway's page: a playground for the library, which runs in the page alone, and what went through the gateway. */
+/** The gateway's page: a playground for the library, which runs entirely in the browser, and the gateway's exchanges. */
 import { el } from "./dom.ts";
 import { exchangesView } from "./exchanges.ts";
 import { promptView, translateView } from "./request.ts";
@@ -11,7 +11,7 @@ const VIEWS: Readonly<Record<string, { readonly title: string; readonly view: ()
   exchanges: { title: "Exchanges", view: exchangesView },
 };
 
-/** Each is made once: what somebody has typed is there when they come back. */
+/** Views are created once, so that what was typed is still there when the user comes back. */
 const made = new Map<string, HTMLElement[]>();
 
 function show(): void {

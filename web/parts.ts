@@ -1,4 +1,4 @@
-/** What was said, one row for each event or part. */
+/** Shows events, or the parts of an answer, one per row. */
 import type { Event, Response } from "../src/index.ts";
 import { el, pre } from "./dom.ts";
 
@@ -29,7 +29,7 @@ export function rowOf(event: Event): Row {
     case "tool-delta":
       return { name, text: event.json, kind: "call" };
     case "tool-end":
-      return { name: event.truncated ? `${name}, cut` : name, text: call(event), kind: event.truncated ? "wrong" : "call" };
+      return { name: event.truncated ? `${name}, cut off` : name, text: call(event), kind: event.truncated ? "wrong" : "call" };
     case "malformed":
       return { name, text: `${event.reason}\n${event.raw}`, kind: "wrong" };
     case "thinking-start":
@@ -43,11 +43,11 @@ export function rowOf(event: Event): Row {
   }
 }
 
-/** An answer as a whole. */
+/** The rows of a whole answer. */
 export function rowsOf({ content, finish }: Response): Row[] {
   const said = content.map((part): Row => {
     if (part.type === "tool-call")
-      return { name: part.truncated ? "call, cut" : "call", text: call(part), kind: part.truncated ? "wrong" : "call" };
+      return { name: part.truncated ? "call, cut off" : "call", text: call(part), kind: part.truncated ? "wrong" : "call" };
     if (part.type === "malformed") return { name: part.type, text: `${part.reason}\n${part.raw}`, kind: "wrong" };
     if (part.type === "media") return { name: part.type, text: part.mediaType, kind: "quiet" };
     return { name: part.type, text: part.text, kind: part.type };

@@ -1,4 +1,4 @@
-/** A request in any API: as the prompt of a model, and as another API has it. */
+/** Turns a request of any API into a model's prompt, or into another API's request. */
 import { BadRequest, getDialect, getWire, listDialects, listWires, type Request, type WireId } from "../src/index.ts";
 import { pathOfBody } from "../src/wires/paths.ts";
 import { readWarnings } from "../src/wires/warnings.ts";
@@ -13,11 +13,11 @@ function requestIn(text: string, wire: string, model: string): Request {
   try {
     return getWire(id).decodeRequest({ path: pathOfBody(id, body, model), query: {}, headers: {}, body: text });
   } catch (error) {
-    throw error instanceof BadRequest ? new Error(`as ${wire} has it: ${error.message}`) : error;
+    throw error instanceof BadRequest ? new Error(`not a valid ${wire} request: ${error.message}`) : error;
   }
 }
 
-const warned = (messages: readonly string[]): HTMLElement[] =>
+const warnings = (messages: readonly string[]): HTMLElement[] =>
   [...new Set(messages)].map((textContent) => el("p", { className: "wrong", textContent: visible(textContent) }));
 
 const VARIANTS = listDialects().flatMap(({ id, variants }) => variants.map((variant) => `${id}/${variant}`));
@@ -25,7 +25,7 @@ const VARIANTS = listDialects().flatMap(({ id, variants }) => variants.map((vari
 export function promptView(): HTMLElement[] {
   const wire = choice(WIRES);
   const dialect = choice(VARIANTS, "gemma4/google-gemma-4-31b-2026-07-09");
-  const thinking = choice(["as the request says", "on", "off"]);
+  const thinking = choice(["as in the request", "on", "off"]);
   const given = editor("the request, as JSON", REQUEST_JSON);
   const prompt = el("div");
   live([wire, dialect, thinking, given], prompt, () => {
@@ -34,13 +34,13 @@ export function promptView(): HTMLElement[] {
     const spoken = getDialect(dialect.value);
     const pieces = spoken.render(spoken.adapt?.(request) ?? request, options);
     return [
-      ...warned(readWarnings(request).map(({ message }) => message)),
+      ...warnings(readWarnings(request).map(({ message }) => message)),
       el("pre", {}, ...pieces.map(({ text, control }) => (control ? el("mark", { textContent: visible(text) }) : visible(text)))),
     ];
   });
   return [
     el("div", { className: "fields" }, labelled("API", wire), labelled("dialect", dialect), labelled("thinking", thinking)),
-    el("div", { className: "columns" }, card("the request", given), card("the prompt, with its control tokens marked", prompt)),
+    el("div", { className: "columns" }, card("Request", given), card("Prompt, with control tokens marked", prompt)),
   ];
 }
 
@@ -49,18 +49,18 @@ export function translateView(): HTMLElement[] {
   const to = choice(WIRES, "anthropic");
   const model = el("input", { value: "any" });
   const given = editor("the request, as JSON", REQUEST_JSON);
-  const told = el("div");
-  live([from, to, model, given], told, () => {
+  const translated = el("div");
+  live([from, to, model, given], translated, () => {
     const request = requestIn(given.value, from.value, model.value);
     const { path, body, context } = getWire(to.value as WireId).encodeRequest({ ...request, model: model.value || request.model });
     return [
-      ...warned([...readWarnings(request), ...context.warnings].map(({ message }) => message)),
+      ...warnings([...readWarnings(request), ...context.warnings].map(({ message }) => message)),
       el("p", { className: "quiet", textContent: `POST ${path}` }),
       pre(JSON.stringify(body, undefined, 2)),
     ];
   });
   return [
     el("div", { className: "fields" }, labelled("from", from), labelled("to", to), labelled("model", model)),
-    el("div", { className: "columns" }, card("the request", given), card("the same for the other API", told)),
+    el("div", { className: "columns" }, card("Request", given), card("The same request for the other API", translated)),
   ];
 }

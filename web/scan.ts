@@ -1,11 +1,11 @@
-/** A model's text, and the events that a scanner makes of it while it is typed. */
+/** Scans a model's output while it is typed, and shows the scanner's events. */
 import { detectDialect, type Event, getDialect, listDialects, promptText, type Tool } from "../src/index.ts";
 import { declaredTools } from "../src/wires/declared.ts";
 import { card, choice, editor, el, labelled, live } from "./dom.ts";
 import { CALL, TOOLS_JSON } from "./examples.ts";
 import { rowOf, rows } from "./parts.ts";
 
-const DETECT = "detect it";
+const DETECT = "detect";
 
 function example(id: string): string {
   const dialect = getDialect(id);
@@ -16,7 +16,7 @@ function toolsIn(text: string): Tool[] {
   try {
     return text.trim() === "" ? [] : declaredTools(JSON.parse(text));
   } catch (error) {
-    throw new Error(`the tools: ${(error as Error).message}`, { cause: error });
+    throw new Error(`declared tools: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -26,18 +26,18 @@ export function scanView(): HTMLElement[] {
   const joined = el("input", { type: "checkbox", checked: true });
   const tools = editor("the tools, as JSON", TOOLS_JSON);
   const output = editor("what the model wrote", example("gemma4"));
-  const said = el("div");
-  let own = false;
+  const result = el("div");
+  let edited = false;
   output.addEventListener("input", () => {
-    own = true;
+    edited = true;
   });
   dialect.addEventListener("input", () => {
-    if (!own && dialect.value !== DETECT) output.value = example(dialect.value);
+    if (!edited && dialect.value !== DETECT) output.value = example(dialect.value);
   });
-  live([dialect, size, joined, tools, output], said, () => {
+  live([dialect, size, joined, tools, output], result, () => {
     const text = output.value;
     const found = dialect.value === DETECT ? detectDialect({ sample: text }) : undefined;
-    if (dialect.value === DETECT && !found) throw new Error("nothing in this text says which dialect it is");
+    if (dialect.value === DETECT && !found) throw new Error("no dialect is recognized in this text: choose one");
     const scanner = getDialect(found?.id ?? dialect.value).createScanner({ tools: toolsIn(tools.value) });
     const events: Event[] = [];
     const step = Math.max(1, Math.floor(Number(size.value)) || 1);
@@ -53,19 +53,19 @@ export function scanView(): HTMLElement[] {
       "div",
       { className: "fields" },
       labelled("dialect", dialect),
-      labelled("characters in a piece", size),
-      labelled("join neighbours", joined),
+      labelled("characters per chunk", size),
+      labelled("merge deltas", joined),
     ),
     el(
       "div",
       { className: "columns" },
-      el("div", { className: "stack" }, card("the model writes", output), card("the tools that it was given", tools)),
-      card("the events", said),
+      el("div", { className: "stack" }, card("Model output", output), card("Declared tools", tools)),
+      card("Events", result),
     ),
   ];
 }
 
-/** Neighbours that say more of the same are one. */
+/** Joins neighbouring deltas of the same kind. */
 function merged(events: readonly Event[]): Event[] {
   const list: Event[] = [];
   for (const event of events) {

@@ -1,11 +1,11 @@
-// Who asks: the requests of two wires, and a client that reads their streams.
+// The requests of two wires, and a client that reads their streams.
 import { Agent, request as ask } from "node:http";
 
 const TOOL = { name: "write_file", description: "Writes a file", parameters: { type: "object", properties: { path: { type: "string" } } } };
 const SYSTEM = "You are a helpful assistant with access to tools.";
 const QUESTION = "Write test.txt with the content Hello World";
 
-/** A request for so many chunks, and when they come: the upstream reads both from what it is sent. */
+/** `chunks` and `temperature` tell the upstream how many chunks to send, and how fast. */
 const chat = ({ chunks, temperature }) => ({
   path: "/v1/chat/completions",
   body: {
@@ -32,7 +32,7 @@ const gemini = ({ chunks, temperature }) => ({
 });
 export const WIRES = { chat, gemini };
 
-/** Keeps its connections, as the clients of a gateway do. */
+/** Keeps its connections alive, as a gateway's clients do. */
 export class Client {
   #agent = new Agent({ keepAlive: true, maxSockets: 1024 });
   #port;
@@ -43,7 +43,7 @@ export class Client {
     this.#headers = headers;
   }
 
-  /** Answers when the stream has ended, with the milliseconds until its first byte. Rejects unless all of it came. */
+  /** Resolves when the stream has ended, with the milliseconds until its first byte. Rejects if the stream is incomplete. */
   stream({ path, body }) {
     const text = JSON.stringify(body);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...this.#headers };
@@ -63,7 +63,7 @@ export class Client {
         answer.on("error", reject);
       });
       request.on("error", (error) => {
-        const wasClosed = request.reusedSocket && error.code === "ECONNRESET"; // while it lay idle, in the others' turns
+        const wasClosed = request.reusedSocket && error.code === "ECONNRESET"; // while it was idle, because other servers were measured
         if (wasClosed) resolve(this.stream({ path, body }));
         else reject(error);
       });

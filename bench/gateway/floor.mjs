@@ -1,5 +1,5 @@
-// `--floor`: the least that a gateway of Fastify, undici and JSON can do. It routes nothing, checks nobody, translates nothing, logs and counts
-// nothing; but every chunk is parsed and printed again. What our gateway costs beyond this is our own.
+// `--floor`: the least that a gateway of Fastify, undici and JSON can do. It has no routes, no checks, no translation, no log and no
+// metrics, but it parses and prints every chunk. What our gateway costs beyond this is our own.
 import fastify from "fastify";
 import { Pool } from "undici";
 

@@ -1,4 +1,4 @@
-// Loaded into each measured server (`--import`): tells whoever started it what it has used so far.
+// Loaded into each measured server (`--import`): reports its CPU time and memory to the parent process on request.
 import process from "node:process";
 
 process.on("message", (asked) => {

@@ -1,4 +1,4 @@
-// What everything is compared with: node:http on both sides, bytes passed on as they come.
+// The baseline of all comparisons: node:http on both sides, bytes passed on unchanged.
 import { Agent, request as ask, createServer } from "node:http";
 
 const port = Number(process.argv[2]);

@@ -1,4 +1,4 @@
-// The servers that are measured, each a process of its own: started, asked what they have used, stopped.
+// The measured servers, each in its own process.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -14,7 +14,7 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** `ready`: finds the port in what the process says first. */
+/** `ready` waits until the server listens, and returns its port. */
 async function start(args, { flags = [], ready }) {
   const child = spawn(process.execPath, [...flags, "--import", METER, ...args], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   running.add(child);
@@ -40,9 +40,9 @@ async function start(args, { flags = [], ready }) {
   };
 }
 
-const saysPort = async (child) => (await once(child, "message"))[0].port;
+const sendsPort = async (child) => (await once(child, "message"))[0].port;
 
-/** `dragoman serve` logs JSON where no terminal is; one line has the URL. */
+/** Without a terminal, `dragoman serve` logs JSON; one line has the URL. */
 function logsUrl(child) {
   return new Promise((resolve) => {
     let text = "";
@@ -54,11 +54,11 @@ function logsUrl(child) {
   });
 }
 
-export const startUpstream = (args) => start([here("upstream.mjs"), ...args], { ready: saysPort });
+export const startUpstream = (args) => start([here("upstream.mjs"), ...args], { ready: sendsPort });
 
-export const startPipe = (upstream, flags) => start([here("pipe.mjs"), String(upstream)], { flags, ready: saysPort });
+export const startPipe = (upstream, flags) => start([here("pipe.mjs"), String(upstream)], { flags, ready: sendsPort });
 
-export const startFloor = (upstream) => start([here("floor.mjs"), String(upstream)], { ready: saysPort });
+export const startFloor = (upstream) => start([here("floor.mjs"), String(upstream)], { ready: sendsPort });
 
 export const startDragoman = (upstream, flags) =>
   start(
@@ -75,7 +75,7 @@ export const startDragoman = (upstream, flags) =>
     { flags, ready: logsUrl },
   );
 
-/** Answers with the reason if it cannot be installed. */
+/** Returns the reason if it cannot be installed. */
 export function installPortkey(say) {
   if (existsSync(PORTKEY)) return undefined;
   say("installing @portkey-ai/gateway into bench/portkey (once) …");

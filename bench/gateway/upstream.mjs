@@ -1,6 +1,7 @@
-// The upstream of the benchmark: OpenAI chat, a stream of so many chunks as the request's `max_tokens` says. Its `temperature` says when they
-// come: 0, at once, each written by itself; 0.5, at once, all of them in one piece; 1, one every 4 ms. As real servers do it: every answer has an
-// id and a time of its own, and the tokens are counted in a chunk of their own for who asks. With `--obfuscation`, every chunk also has random characters of a random length, as OpenAI's have: no two chunks are alike then.
+// The upstream of the benchmark: OpenAI chat. The request's `max_tokens` sets the number of chunks, and its `temperature` the pace: 0 is
+// without pauses, each chunk written by itself; 0.5 is all chunks in one piece; 1 is one chunk every 4 ms. As with real servers, every
+// answer has its own id and time, and a separate usage chunk on request. With `--obfuscation`, every chunk also has a random number of
+// random characters, as OpenAI's do, so that no two chunks are alike.
 import { createServer } from "node:http";
 
 const PACE_MS = 4;

@@ -1,4 +1,4 @@
-// The peers, behind the same face as our dialects. They are installed the first time they are wanted, outside the project's own packages.
+// The peers, with the same interface as our dialects. They are installed on first use, outside the project's own packages.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ const LOCK = here("package-lock.json");
 const INSTALLED = here("node_modules/.package-lock.json");
 const BUNDLE = here("node_modules/.cache/peers.mjs");
 
-/** Answers with the reason if they cannot be installed. */
+/** Returns the reason if they cannot be installed. */
 export async function installPeers(say) {
   try {
     if (!existsSync(INSTALLED) || statSync(INSTALLED).mtimeMs < statSync(LOCK).mtimeMs) {
@@ -44,7 +44,7 @@ const ENTRY = `
 export { getDialectDefinition } from "@oh-my-pi/pi-ai/dialect/factory";
 export { hermesProtocol, morphXmlProtocol, qwen3CoderProtocol, yamlXmlProtocol } from "@ai-sdk-tool/parser";`;
 
-/** oh-my-pi is written for Bun, so its scanners are bundled, and what only the rest of it needs is left out. */
+/** oh-my-pi is written for Bun, so its scanners are bundled without what only the rest of it needs. */
 async function bundle() {
   const nothing = /^bun(:|$)|^@oh-my-pi\/pi-natives|package\.json$/;
   const onlyScanners = {
@@ -128,7 +128,7 @@ async function aiSdk(protocolName) {
   };
 }
 
-/** The parser itself, not the machinery of the `TransformStream` that it comes in, which costs many times more than the parsing. */
+/** The parser without the `TransformStream` around it, which costs many times more than the parsing. */
 function withoutStreams(make) {
   const { TransformStream } = globalThis;
   let transformer;

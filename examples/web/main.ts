@@ -22,7 +22,7 @@ const paint = defineTool({
   parameters: { type: "object", properties: { color: { type: "string", description: "The color name" } }, required: ["color"] },
   run: ({ color }) => {
     const name = color.replaceAll(" ", ""); // CSS writes light blue in one word
-    if (!CSS.supports("color", name)) throw new Error(`${color} is no color`);
+    if (!CSS.supports("color", name)) throw new Error(`${color} is not a color`);
     document.body.style.background = name;
     return { status: "success", color };
   },
@@ -40,7 +40,7 @@ const say = defineTool({
   },
 });
 
-/** Exactly what the model wrote: every byte of it is in an event. */
+/** Exactly what the model wrote: every character of it is in an event. */
 const written = (event: Event): string => {
   if (event.type === "text" || event.type === "thinking-delta") return event.text;
   return "raw" in event ? (event.raw ?? "") : "";
@@ -71,7 +71,7 @@ const chat = createChat({
 
 async function send(text: string): Promise<void> {
   for (const element of [answer, raw, events]) element.textContent = "";
-  words.placeholder = text; // what was said stays to be seen, and Enter says it again
+  words.placeholder = text; // the message stays visible, and Enter sends it again
   setBusy(true);
   for await (const event of chat.send(text)) {
     if (event.type === "text") answer.textContent += event.text;
@@ -87,7 +87,7 @@ async function send(text: string): Promise<void> {
   setBusy(false);
 }
 
-/** One turn after the other. */
+/** A chat runs one turn at a time. */
 function setBusy(busy: boolean): void {
   for (const element of [words, button, ...find("#tries").querySelectorAll("button")]) element.disabled = busy;
   if (!busy) words.focus();

@@ -1,4 +1,4 @@
-// `npm run web` from the root. In a project of your own, `npm install dragoman @wllama/wllama` takes the place of the aliases.
+// For `npm run web` from the root. In a project of your own, `npm install dragoman @wllama/wllama` replaces the aliases.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 

@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 const [file, ...sets] = positionals;
 const modes = values.only ? values.only.split(",") : ["plain", "grammar"];
 
-/** What the model says without a grammar. */
+/** The model's answer without a grammar. */
 async function plainly() {
   const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, logLevel: "error" });
   const model = await llama.loadModel({ modelPath: file });

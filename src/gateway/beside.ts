@@ -1,4 +1,4 @@
-/** What is answered beside generation: lists and probes, counts of tokens, and bytes that are passed on. */
+/** All answers other than generation: lists of models, probes, token counts, and bytes passed on unread. */
 import { Readable } from "node:stream";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
@@ -14,7 +14,7 @@ import { Refusal } from "./refusal.ts";
 import type { Route } from "./routes.ts";
 import type { Tap } from "./tap.ts";
 
-/** What is answered without a model at work. */
+/** The body of an answer that needs no model to run. */
 export async function look(route: Route, models: Models, body: string): Promise<unknown> {
   switch (route.kind) {
     case "models":
@@ -34,7 +34,7 @@ export async function look(route: Route, models: Models, body: string): Promise<
     case "version":
       return { version: OLLAMA_VERSION };
     case "ready":
-      if (!(await models.ready())) throw new Refusal(503, "no upstream answers");
+      if (!(await models.ready())) throw new Refusal(503, "none of the upstreams answers");
       return { status: "ready" };
     default:
       return { status: "ok" };
@@ -47,7 +47,7 @@ async function known(models: Models, id: string): Promise<ModelInfo> {
   return found;
 }
 
-/** What Ollama says of a model that is its own; others that speak its API may not have this path. */
+/** What an Ollama upstream itself answers for the model; other servers that speak its API may lack this path. */
 async function shownBy({ engine, model }: Target): Promise<Record<string, unknown> | undefined> {
   if (engine.wire !== "ollama" || !engine.send) return undefined;
   const answer = await engine.send("/api/show", { body: JSON.stringify({ model }), signal: AbortSignal.timeout(ASIDE_MS) });
@@ -66,26 +66,26 @@ export async function count(passage: Passage, route: Route & { kind: "count" }, 
   passage.sendJson(wire.encodeTokenCount?.({ tokens }) ?? { tokens }, { "x-dragoman-count": exact ? "exact" : "estimate" });
 }
 
-/** Bytes for an upstream of the same wire, as they came, unless the model goes by another name there. */
+/** Passes the body on to an upstream of the same wire, unchanged except for the model's name where the upstream has another one. */
 export async function passOn(passage: Passage, route: Route & { kind: "pass" }, body: string): Promise<void> {
   const { visit, tap } = passage;
   const asked = parseObject(body);
   const model = route.model ?? (typeof asked.model === "string" ? asked.model : "");
   const { engine, upstream, model: name } = await passage.aim(model);
   if (!engine.send || familyOf(engine.wire) !== familyOf(route.wire)) {
-    throw new Refusal(404, `${visit.path} is only passed on to an upstream of the same wire (${route.wire}); "${upstream}" is none`);
+    throw new Refusal(404, `${visit.path} can only be passed on to an upstream that speaks ${route.wire}, and "${upstream}" does not`);
   }
   const path = route.behind === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
   const text = route.behind === undefined && name !== asked.model ? JSON.stringify({ ...asked, model: name }) : body;
   const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
   const reply = passage.head(answer.status, answer.headers);
-  reply.send(Readable.from(tap?.wrote ? heard(answer.body, tap) : answer.body, { objectMode: false }));
+  reply.send(Readable.from(tap?.wrote ? tapped(answer.body, tap) : answer.body, { objectMode: false }));
   await reply;
 }
 
 const familyOf = (wire: string | undefined): string | undefined => wire?.replace(/^openai-.*/, "openai");
 
-async function* heard(body: AsyncIterable<Uint8Array>, tap: Tap): AsyncGenerator<Uint8Array, void, undefined> {
+async function* tapped(body: AsyncIterable<Uint8Array>, tap: Tap): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of body) {
     tap.wrote?.(chunk);
     yield chunk;

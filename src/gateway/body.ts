@@ -1,4 +1,4 @@
-/** The body of a request, as text: compressed or not, and never more than the limit, which counts what comes out. */
+/** Reads the body of a request as text. It may be compressed; the limit counts decompressed bytes. */
 import type { Readable, Transform } from "node:stream";
 import { ENCODINGS, encodingOf, unpackerOf } from "../engines/unpack.ts";
 import type { Headers } from "../wires/wire.ts";
@@ -7,17 +7,18 @@ import { Refusal } from "./refusal.ts";
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 /**
- * A web page can send any other type without asking first, and then says where it comes from. Programs say all sorts of things: curl calls
- * what follows `-d` a form, also in the examples of Ollama's own pages, and LiteLLM's client of Ollama calls it a stream of bytes.
+ * Whether a browser sent this for a web page. A page can send bodies of other types than JSON without a preflight, but its browser adds
+ * these headers. Programs may send any type: curl calls the body of `-d` a form, also in the examples of Ollama's own documentation, and
+ * LiteLLM's Ollama client calls it a stream of bytes.
  */
 const isOfPage = ({ origin, "sec-fetch-site": site }: Headers): boolean => (origin ?? site) !== undefined;
 
 const UTF8 = new TextDecoder();
 
-/** By its events and without a promise: either costs more than most bodies. */
+/** A callback: the body is read by stream events, because async iteration or a promise costs more time than reading most bodies. */
 type BodyRead = (error: Error | null, body?: string) => void;
 
-/** A body that cannot be read is refused here, and who is still sending hears why. */
+/** If the body cannot be read, the request is refused, and the rest is drained so that a client that is still sending gets the error. */
 export function readBody(stream: Readable, passage: Passage, done: (body: string) => void): void {
   read(stream, passage, (error, body = "") => {
     if (!error) return done(body);
@@ -34,9 +35,9 @@ function read(stream: Readable, { visit: { headers }, state: { bodyLimit: limit 
   else {
     const encoding = encodingOf(headers["content-encoding"]);
     const decoder = encoding === undefined ? undefined : unpackerOf(encoding);
-    if (encoding === undefined) collect({ stream, limit, problem: "the body was cut" }, done);
-    else if (decoder) collect({ stream, decoder, limit, problem: `the body is not ${encoding}, or was cut` }, done);
-    else done(new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${ENCODINGS.join(", ")}`));
+    if (encoding === undefined) collect({ stream, limit, problem: "the connection was lost before the whole body had arrived" }, done);
+    else if (decoder) collect({ stream, decoder, limit, problem: `the body is not valid ${encoding}, or was cut short` }, done);
+    else done(new Refusal(415, `unsupported content-encoding "${encoding}"; supported: ${ENCODINGS.join(", ")}`));
   }
 }
 
@@ -44,7 +45,7 @@ interface Source {
   readonly stream: Readable;
   readonly decoder?: Transform;
   readonly limit: number;
-  /** What to say when it breaks. */
+  /** The message for a stream that fails. */
   readonly problem: string;
 }
 
@@ -59,7 +60,7 @@ function collect({ stream, decoder, limit, problem }: Source, done: BodyRead): v
     chunks.length = 0;
     if (error && decoder) {
       stream.unpipe(decoder);
-      decoder.destroy(); // a few bytes may become gigabytes
+      decoder.destroy(); // or it would go on, and a few bytes may become gigabytes
     }
     done(error, body);
   };
@@ -79,7 +80,7 @@ const tooLarge = (limit: number): Refusal =>
 
 const DRAIN_MS = 5000;
 
-/** The rest is read for a while, and forgotten. */
+/** Reads and discards the rest of the body, for a limited time. */
 function drain(stream: Readable): void {
   const timer = setTimeout(() => stream.destroy(), DRAIN_MS);
   stream.once("close", () => clearTimeout(timer));

@@ -1,6 +1,6 @@
 /**
- * Requests that only a server of their own API can answer: they name what is stored there, or want what no other does. Without it, a model
- * would answer something else, and nobody would know.
+ * Requests that only a server of their own API can answer, because they name something stored there or ask for something no other server
+ * does. They are refused: another upstream would answer something else, and the client would not notice.
  */
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Json, Opaque, Request, WireId } from "../core/nouns.ts";
@@ -8,16 +8,16 @@ import { withInstruction } from "../wires/adapt-messages.ts";
 import { COMPACTION, isCompacting } from "../wires/openai-responses/items.ts";
 import { PREVIOUS } from "../wires/openai-responses/turns.ts";
 
-/** What the nouns have no place for, by its wire and its name there. */
+/** Fields that the nouns cannot express, keyed by wire and field name; each text completes a sentence that begins with the name. */
 const BOUND: Readonly<Record<string, string>> = {
-  "anthropic compaction": "is done by Anthropic: ask for a summary in a message, or ask an Anthropic upstream",
-  "gemini cachedContent": "is kept by Google: send its system text, tools and contents in the request, or ask a Gemini upstream",
-  "ollama context": "is a conversation in the tokens of one model: send it as messages to /api/chat, or ask an Ollama upstream",
-  "ollama raw": "is for a prompt in the model's own format: send the conversation to /api/chat, or ask an Ollama upstream",
-  "ollama suffix": "asks for what stands between two texts, and a model in a chat would answer the first: ask an Ollama upstream",
+  "anthropic compaction": "is done on Anthropic's servers: ask for a summary in a message, or use an Anthropic upstream",
+  "gemini cachedContent": "is stored by Google: send its system text, tools and contents in the request, or use a Gemini upstream",
+  "ollama context": "is a conversation as one model's tokens: send it as messages to /api/chat, or use an Ollama upstream",
+  "ollama raw": "is for a prompt in the model's own format: send the conversation to /api/chat, or use an Ollama upstream",
+  "ollama suffix": "asks the model to fill in the text between prompt and suffix, which chat models cannot do: use an Ollama upstream",
 };
 
-/** Why; `wire`: that of the upstream, if it speaks one. */
+/** The reason to refuse the request, if there is one; `wire`: what the upstream speaks, if it speaks a wire. */
 export function boundElsewhere({ extra = [] }: Request, wire: WireId | undefined): ErrorInfo | undefined {
   for (const opaque of extra) {
     const why = opaque.wire === wire ? undefined : boundBy(opaque);
@@ -45,19 +45,19 @@ function boundBy({ wire, kind, data }: Opaque): Why | undefined {
       message: `Previous response with id '${data}' not found. Send the whole conversation as input instead.`,
       native: "previous_response_not_found",
     };
-  const why = saysNothing(data) ? undefined : BOUND[`${wire} ${kind}`];
+  const why = isUnset(data) ? undefined : BOUND[`${wire} ${kind}`];
   return why === undefined ? undefined : { param: kind, message: `${kind} ${why}` };
 }
 
-const saysNothing = (data: Json): boolean => !data || (Array.isArray(data) && data.length === 0);
+const isUnset = (data: Json): boolean => !data || (Array.isArray(data) && data.length === 0);
 
-/** The request for whoever is told in words to summarize: a model that has tools would rather go on with its work. */
+/** For upstreams that are asked in words to summarize: with tools, a model would rather go on with its work than summarize. */
 export const summarizing = (request: Request, wire: WireId | undefined): Request =>
   wire !== "openai-responses" && isCompacting(request) ? { ...request, toolChoice: "none" } : request;
 
 /**
- * The request for whoever is asked to search and cannot. Claude Code and gemini-cli have a search done by a request that has nothing but the
- * server's tool: a model without it makes up what it would have found, and the agent takes that for what was found.
+ * For upstreams that cannot search: the model is told so. Claude Code and gemini-cli search with a request that has only the server's
+ * search tool; a model without that tool makes up results, and the agent takes them for real.
  */
 export function unsearched(request: Request, wire: WireId | undefined): Request {
   const { tools = [], extra = [], messages } = request;

@@ -5,11 +5,11 @@ import type { Headers } from "../wires/wire.ts";
 import { remembering } from "./memory.ts";
 import type { Visit } from "./routes.ts";
 
-// ---- Keys: only their digests are kept, so that none can be printed, and none be guessed by the time it takes to compare
+// ---- Keys: only their digests are kept, so that no key can be printed, nor guessed from the time that a comparison takes
 
 const digest = (key: string): Buffer => createHash("sha256").update(key, "utf8").digest();
 
-/** Clients put a key into one of these places, and gemini-cli into two at once. */
+/** All places where clients put a key; gemini-cli uses two at once. */
 export function keysOf({ headers, query }: Visit): string[] {
   const bearer = /^bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1];
   return [bearer, headers["x-api-key"], headers["x-goog-api-key"], headers["api-key"], query.key].filter((key) => key !== undefined);
@@ -35,20 +35,20 @@ export class Keys {
   }
 }
 
-// ---- Host: a web page whose name was made to point here still says its own name
+// ---- Host: after DNS rebinding, a web page's requests arrive here, but still name the page's own host
 
-/** Without brackets and port. */
+/** The name in a `Host` header, without brackets and port. */
 export const hostName = remembering((host) => {
   const [, inner] = /^\[([^\]]*)\](?::\d+)?$/.exec(host) ?? [];
   return (inner ?? host.replace(/:\d*$/, "")).toLowerCase().replace(/\.$/, "");
 });
 
-/** An address as it stands in a URL, or a name. */
+/** The same for a bare address or name. */
 export const nameOf = (host: string): string => hostName(host.includes(":") ? `[${host}]` : host);
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
 
-/** `own`: what it was told to listen on. */
+/** `own`: the configured `host`; `local`: the address at which the connection arrived. */
 export function hostAllowed(host: string | undefined, local: string | undefined, names: readonly string[], own?: string): boolean {
   const name = hostName(host ?? "");
   if (name === "") return false;
@@ -56,14 +56,14 @@ export function hostAllowed(host: string | undefined, local: string | undefined,
   return names.some((known) => known.toLowerCase() === name) || (local !== undefined && plainAddress(local) === name);
 }
 
-// ---- Origin: a web page of somebody else may not use this server in its reader's name
+// ---- Origin: web pages from elsewhere may not use this server on behalf of whoever visits them
 
 export function originAllowed(origin: string | undefined, host: string | undefined, origins: readonly string[]): boolean {
   if (origin === undefined || origins.includes("*") || origins.includes(origin)) return true;
-  return origin === `http://${host}` || origin === `https://${host}`; // its own page
+  return origin === `http://${host}` || origin === `https://${host}`; // the gateway's own page
 }
 
-/** What pages may read beside the body. */
+/** Headers that web pages may read. */
 const EXPOSED = "retry-after, x-request-id, request-id, x-dragoman-warnings, x-dragoman-count";
 
 export const corsHeaders = (origin: string | undefined): Record<string, string> =>
@@ -77,9 +77,9 @@ export const preflightHeaders = ({ headers }: Visit): Record<string, string> => 
   ...(headers["access-control-request-private-network"] ? { "access-control-allow-private-network": "true" } : {}),
 });
 
-// ---- Secrets: what nobody but the check of keys gets to see
+// ---- Secrets: only the check of keys sees them
 
-/** By their names: clients of other gateways bring keys in headers of their own. */
+/** Headers are recognized by name, because clients of other gateways send keys in headers of their own. */
 const SECRET = /auth|cookie|secret|token|password|api-?key/;
 
 export function withoutSecrets({ method, path, query, headers }: Visit): { method: string; url: string; headers: Headers } {

@@ -1,6 +1,6 @@
 /**
- * The gateway: one port that speaks all wires to clients, in front of engines. Its life is here; HTTP is in server.ts, a model's answer in
- * generate.ts, everything else that is answered in beside.ts.
+ * The gateway: one port that speaks all wires to clients, in front of engines. This file starts, updates and closes it; HTTP is in
+ * server.ts, generation in generate.ts, all other answers in beside.ts.
  *
  *     const gateway = createGateway({ upstreams: { local: createRemote({ wire: "openai-chat", url: "http://127.0.0.1:8000/v1" }) } });
  *     const { url } = await gateway.listen();
@@ -14,30 +14,30 @@ import type { Passage } from "./passage.ts";
 import { createServer, type Watch } from "./server.ts";
 
 export interface Gateway {
-  /** Rejects where the port is taken (`EADDRINUSE`). */
+  /** Rejects if the port is taken (`EADDRINUSE`). */
   listen(port?: number): Promise<{ url: string; host: string; port: number }>;
-  /** From the next request on; exchanges under way end as they began, and then the upstreams that are no more are closed. */
+  /** Applies from the next request on. Running exchanges keep the old options; once they end, upstreams that were removed are closed. */
   update(changes: Changes): void;
-  /** Takes no more requests; those under way have so long to end. */
+  /** Accepts no more requests; running ones have `graceMs` to end. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
-/** Throws where the options contradict each other, or would let everybody in. */
+/** Throws if the options contradict each other, or would let everybody in. */
 export const createGateway = (options: GatewayOptions): Gateway & Disposing => disposing(new Running(options));
 
-/** What is asked every few seconds and is worth no line. */
+/** Requests that come every few seconds and are not logged. */
 const QUIET: ReadonlySet<string> = new Set(["root", "page", "exchanges", "health", "ready", "metrics"]);
 
-/** How long a client that is told of the end has to read it. */
+/** How long clients have to read the error when the gateway closes. */
 const LAST_WORDS_MS = 1000;
 
 class Running implements Gateway, Watch {
   state: State;
   readonly #app: FastifyInstance;
   readonly #open = new Roster<Passage>();
-  /** States that are no more, as long as somebody uses them. */
+  /** Earlier states that running requests still use. */
   readonly #former = new Set<State>();
-  /** Who waits until nobody is on the way. */
+  /** Called when no request is running any more. */
   readonly #waiting = new Set<() => void>();
 
   constructor(options: GatewayOptions) {
@@ -60,7 +60,7 @@ class Running implements Gateway, Watch {
     this.#retire(former);
   }
 
-  /** The engines of a state that nobody uses any more, unless they are still those of another. */
+  /** Closes the engines of an earlier state once no request uses it, except those that another state still has. */
   #retire(state: State): void {
     if (state.users > 0 || !this.#former.delete(state)) return;
     const needed = new Set([this.state, ...this.#former].flatMap(({ options }) => Object.values(options.upstreams)));
@@ -72,12 +72,12 @@ class Running implements Gateway, Watch {
     await this.#emptied(graceMs);
     this.#open.each((passage) => passage.abort("gateway"));
     await this.#emptied(LAST_WORDS_MS);
-    this.#app.server.closeAllConnections(); // whoever is connected has nothing under way, or does not read
+    this.#app.server.closeAllConnections(); // those left are idle, or their clients do not read
     await closed;
     await Promise.all(Object.values(this.state.options.upstreams).map((engine) => engine.close()));
   }
 
-  /** When nobody is on the way any more, or after so long. */
+  /** Resolves when no request is running any more, or after `ms`. */
   #emptied(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#open.size === 0) return resolve();
@@ -91,7 +91,7 @@ class Running implements Gateway, Watch {
     });
   }
 
-  // ---- Who is on the way
+  // ---- Running requests
 
   came(passage: Passage): void {
     this.#open.add(passage);
@@ -104,7 +104,7 @@ class Running implements Gateway, Watch {
     if (!writableFinished && !passage.broken) passage.abort("client");
     if (exchange.brokenOff) {
       if (writableFinished && !exchange.error)
-        delete exchange.brokenOff; // all was said already
+        delete exchange.brokenOff; // the whole answer had been sent
       else exchange.outcome = "aborted";
     }
     exchange.status = reply.raw.statusCode;
@@ -116,7 +116,7 @@ class Running implements Gateway, Watch {
     else Promise.allSettled(passage.checks).then(() => this.#tell(passage));
   }
 
-  /** All that is known of it. */
+  /** Reports the exchange to the tap, the metrics and the log. */
   #tell(passage: Passage): void {
     const { exchange, state, tap } = passage;
     this.#open.delete(passage);

@@ -1,4 +1,4 @@
-/** `dragoman/gateway`: the HTTP server, for programs that want one of their own. */
+/** `dragoman/gateway`: the HTTP server, for programs that run their own. */
 export { type LocalSettings, readConfig, type Settings } from "./config.ts";
 export { createUpstream, discover, probeWire, type UpstreamSettings } from "./connect.ts";
 export type { Exchange } from "./exchange.ts";

@@ -1,7 +1,8 @@
 /**
- * Our own answers, for Responses clients that send names instead of what was said: OpenAI stores it, and they count on that. `@ai-sdk/openai` names
- * items (`{"type": "item_reference", "id": "msg_drgm…"}`), others the answer that they go on from (`"previous_response_id": "resp_drgm…"`). They
- * stay as long as there is room, the last used the longest, and only who got one can name it.
+ * Keeps the gateway's own answers for Responses clients that refer to them by id instead of repeating them, as OpenAI's storage allows.
+ * `@ai-sdk/openai` names items (`{"type": "item_reference", "id": "msg_drgm…"}`), others the answer that they continue
+ * (`"previous_response_id": "resp_drgm…"`). When room runs out, the least recently used go first. Only the client that got an answer can
+ * refer to it.
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../core/nouns.ts";
@@ -9,12 +10,12 @@ import { LastUsed } from "../engines/last-used.ts";
 import { keysOf } from "./edge.ts";
 import type { Visit } from "./routes.ts";
 
-/** A tool loop of an hour has some hundred. */
+/** A tool loop of an hour has a few hundred items. */
 const MAX_ITEMS = 20_000;
 const MAX_CHARS = 16 * 1024 * 1024;
 
 export class Kept {
-  /** JSON texts, by owner and id. Whole turns are long, and drive no item out. */
+  /** JSON texts, by owner and id. Whole turns are long: they are kept apart, so that they displace no items. */
   readonly #items: LastUsed<string>;
   readonly #turns: LastUsed<string>;
 
@@ -38,7 +39,7 @@ export class Kept {
   }
 }
 
-/** Whoever sends the same key is the same. */
+/** Identifies a client by the keys it sends. */
 export function ownerOf(visit: Visit): string {
   const given = [visit.headers.authorization, ...keysOf(visit)];
   return createHash("sha256").update(JSON.stringify(given)).digest("base64");

@@ -1,4 +1,4 @@
-/** The bodies of what `beside.ts` answers: lists of models, and what Ollama's clients look at before they chat. */
+/** Bodies for `beside.ts`: lists of models, and what Ollama's clients read before they chat. */
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import type { About } from "../engines/engine.ts";
@@ -7,7 +7,7 @@ import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import type { Modes } from "./modes.ts";
 
-/** OpenAI's and Anthropic's SDKs ask the same path: one answer has the fields of both. */
+/** OpenAI's and Anthropic's SDKs request the same path, so the answer has the fields of both. */
 export function encodeModelList(wire: WireId, models: readonly ModelInfo[]): unknown {
   if (wire === "gemini" || wire === "ollama") return getWire(wire).encodeModels(models);
   const [openai, anthropic] = (["openai-chat", "anthropic"] as const).map((id) => fieldsOf(getWire(id).encodeModels(models)));
@@ -15,13 +15,13 @@ export function encodeModelList(wire: WireId, models: readonly ModelInfo[]): unk
   return { ...openai, ...anthropic, data: entries };
 }
 
-/** The entry of one model in such a list. */
+/** One model's entry in the list. */
 export function encodeModel(wire: WireId, model: ModelInfo): unknown {
   const { data, models } = fieldsOf(encodeModelList(wire, [model]));
   return listOf(data ?? models)[0];
 }
 
-/** `POST /api/show`: what its clients decide by is what the model can do, and how long its context is. `theirs`: what an Ollama says of it. */
+/** `POST /api/show`: its clients look for the model's capabilities and its context length. `theirs`: the answer of an Ollama upstream. */
 export function encodeShow(
   model: ModelInfo,
   { tools, vision }: Pick<Modes, "tools"> & Pick<About, "vision">,

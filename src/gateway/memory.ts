@@ -1,9 +1,9 @@
-/** What was read before: clients say the same few things again and again. */
+/** Caches for text that clients send again and again, such as URLs and host names. */
 
 const MAX_ENTRIES = 256;
 const MAX_CHARS = 512;
 
-/** A function of a short text, which remembers its answers, but for those that shall be forgotten. Whoever floods it only empties it. */
+/** Caches the results of `answer` for short texts, if `keeps` agrees. A full cache is emptied, so flooding it does no harm. */
 export function remembering<T>(answer: (text: string) => T, keeps = (value: T): boolean => value !== undefined): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

@@ -1,10 +1,10 @@
 /**
- * How an upstream's engine is used for a model: what its rule asks for beyond passing on wraps the engine, layer by layer.
+ * How an upstream's engine is used for a model: whatever its rule asks for beyond passing requests on wraps the engine, layer by layer.
  *
  *     [models.local]
  *     tools = "off"       # the engine never sees a tool
  *
- * A layer is an engine around an engine. It is made once for each rule and upstream, not for each request.
+ * A layer is an engine around an engine. Layers are created once per rule and upstream, not per request.
  */
 import type { Request, Warning } from "../core/nouns.ts";
 import { getDialect } from "../dialects/registry.ts";
@@ -13,17 +13,17 @@ import type { Engine } from "../engines/engine.ts";
 import { createInband } from "../engines/inband/inband.ts";
 import { createRescue } from "../engines/inband/rescue.ts";
 
-/** What a rule says of tools. Everything absent: the upstream gets the tools, and what it answers is believed. */
+/** A rule's settings for tools. By default the upstream gets the tools, and its calls are taken as it reports them. */
 export interface Modes {
   /** Who writes and reads the calls: the server (`native`), Dragoman in the model's dialect (`inband`), nobody (`off`). */
   readonly tools?: "native" | "inband" | "off" | undefined;
   /** The dialect that the model speaks, or `auto`. */
   readonly dialect?: string | undefined;
-  /** Whether calls that the server left in the text are read by us. */
+  /** Whether Dragoman reads calls that the server left in the text. */
   readonly rescue?: boolean | "auto" | undefined;
 }
 
-/** Gives the engine itself where the modes ask nothing of this layer. */
+/** Returns the engine itself if the modes do not concern this layer. */
 export type Layer = (engine: Engine, modes: Modes) => Engine;
 
 /** The innermost first. */
@@ -31,7 +31,7 @@ const LAYERS: readonly Layer[] = [inDialect, inBand, rescued, withoutTools];
 
 export const layered = (engine: Engine, modes: Modes): Engine => LAYERS.reduce((inner, layer) => layer(inner, modes), engine);
 
-/** An engine that writes and reads a dialect itself is told which. */
+/** Sets the dialect of an engine that reads and writes one itself. */
 function inDialect(engine: Engine, { dialect }: Modes): Engine {
   if (!engine.speaking || dialect === undefined) return engine;
   return engine.speaking(dialect === "auto" ? "auto" : getDialect(dialect));
@@ -41,7 +41,7 @@ function inBand(engine: Engine, { tools, dialect }: Modes): Engine {
   return tools === "inband" && !engine.speaking ? createInband(engine, { dialect }) : engine;
 }
 
-/** What a server left in the text. `auto`: only where its template or the model's name tell the dialect for sure. */
+/** Reads calls that a server left in the text. `auto`: only if its template or the model's name make the dialect certain. */
 function rescued(engine: Engine, { tools = "native", dialect, rescue = "auto" }: Modes): Engine {
   const asked = rescue === true || (rescue === "auto" && engine.about !== undefined);
   if (!asked || tools !== "native" || engine.speaking) return engine;
@@ -57,4 +57,7 @@ function withoutTools(engine: Engine, { tools }: Modes): Engine {
   });
 }
 
-const NO_TOOLS: Warning = { code: "tools", message: "this model is configured without tools: they were left out" };
+const NO_TOOLS: Warning = {
+  code: "tools",
+  message: 'this model is configured without tools (tools = "off"): the request\'s tools were left out',
+};

@@ -1,4 +1,4 @@
-/** What a gateway is made of, and what holds where nothing is said. */
+/** A gateway's options, and their defaults. */
 import type { Engine } from "../engines/engine.ts";
 import { isLoopback } from "../engines/proxy.ts";
 import { Ticker } from "../engines/ticker.ts";
@@ -13,53 +13,53 @@ import type { ModelRule } from "./rules.ts";
 import type { OpenTap } from "./tap.ts";
 
 export interface GatewayOptions {
-  /** By the names that models and logs call them. They are closed with the gateway. */
+  /** Keyed by the names that rules and logs use. They are closed with the gateway. */
   upstreams: Readonly<Record<string, Engine>>;
   models?: readonly ModelRule[] | undefined;
-  /** Loopback, unless said otherwise. */
+  /** Loopback by default. */
   host?: string | undefined;
-  /** 0: one that the system chooses. */
+  /** 0: a free port that the system chooses. */
   port?: number | undefined;
-  /** Names, beside loopback's, by which clients may call this server. */
+  /** Host names, beside loopback's, at which clients may reach this server. */
   names?: readonly string[] | undefined;
   keys?: readonly string[] | undefined;
-  /** Listen beyond loopback although there are no keys. */
+  /** Allows listening beyond loopback without keys. */
   insecure?: boolean | undefined;
-  /** Web pages of other origins that may ask; `*`: all. */
+  /** Origins of web pages that may send requests; `*`: all. */
   origins?: readonly string[] | undefined;
   /** In bytes, after decompression. */
   bodyLimit?: number | undefined;
   patience?: Patience | undefined;
-  /** Hears of every exchange, when it is over. */
+  /** Called when an exchange has ended. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** Each may listen to an exchange while it happens: its bytes at both edges, and its events. */
+  /** Each may observe an exchange while it runs: its bytes at both edges, and its events. */
   taps?: readonly OpenTap[] | undefined;
-  /** What `/metrics` says; without it there is none. */
+  /** The content of `/metrics`; without it, `/metrics` is a 404. */
   metrics?: Metrics | undefined;
-  /** The folder of a recorder, whose recordings the page shows to whoever has a key. */
+  /** The folder of a recorder. The web page shows its recordings to anyone who has a key. */
   recordings?: string | undefined;
 }
 
-/** In milliseconds. */
+/** Time limits in milliseconds. */
 export interface Patience {
-  /** For a whole request to arrive; it holds from the start of the server on. */
+  /** For a whole request to arrive. `update` does not change it. */
   requestMs?: number | undefined;
-  /** Until status and headers leave although the upstream has not answered. */
+  /** Until status and headers are sent although the upstream has not answered. */
   headersMs?: number | undefined;
-  /** The same where the answer does not stream: SDKs take an error for one only by its status, and so it is waited for longer. */
+  /** The same for an answer that does not stream. SDKs recognize an error only by its status, so this may be worth more waiting. */
   wholeMs?: number | undefined;
-  /** Between two signs of life. */
+  /** Between two heartbeats. */
   heartbeatMs?: number | undefined;
 }
 
-/** What can change while the gateway runs. */
+/** Options that can change while the gateway runs. */
 export type Changes = Pick<GatewayOptions, "upstreams" | "models" | "keys" | "names" | "origins" | "bodyLimit" | "patience">;
 
 const BODY_LIMIT = 64 * 1024 * 1024;
-/** `wholeMs`: whoever wants the status of errors that come later may wait longer; gemini-cli, nginx and most load balancers give up after 60 s. */
+/** A longer `wholeMs` gives later errors their status, too; gemini-cli, nginx and most load balancers give up after 60 s. */
 const PATIENCE = { requestMs: 120_000, headersMs: 10_000, wholeMs: 10_000, heartbeatMs: 15_000 } as const;
 
-/** What holds for a request from its beginning to its end, however the configuration changes meanwhile. */
+/** The options that a request keeps from beginning to end, even if the configuration changes meanwhile. */
 export class State {
   readonly options: GatewayOptions;
   readonly keys: Keys;
@@ -69,10 +69,10 @@ export class State {
   readonly ticker: Ticker;
   readonly kept: Kept;
   readonly exchanges: Exchanges | undefined;
-  /** Requests that are under way. */
+  /** The number of running requests. */
   users = 0;
 
-  /** Throws where the options would let everybody in. `former`: the state before this one. */
+  /** Throws if the options would let everybody in. `former`: the state before this one. */
   constructor(options: GatewayOptions, former?: State) {
     const { upstreams, keys = [], patience = {} } = options;
     for (const [name, engine] of Object.entries(upstreams ?? { NAME: undefined }))
@@ -97,7 +97,7 @@ export class State {
   }
 }
 
-/** Why nobody should listen so: others than this machine can reach it, and there are no keys. */
+/** Why listening with these options is refused: other machines can reach the server, and there are no keys. */
 export function exposed({
   host = "127.0.0.1",
   keys = [],

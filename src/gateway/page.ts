@@ -1,4 +1,4 @@
-/** The page that browsers get: its files, which are the same for everybody, and the recordings that it shows, which are not. */
+/** The gateway's web page: its files, which anyone may load, and the recordings that it shows, which need a key. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Remembered } from "../engines/remembered.ts";
@@ -6,15 +6,15 @@ import { type Account, accountOf } from "./recordings/account.ts";
 import { isRecording, type Recording, readRecording } from "./recordings/recording.ts";
 import { Refusal } from "./refusal.ts";
 
-// ---- Its files
+// ---- The page's files
 
-/** Where the build puts them, seen from the source and from the build alike. */
+/** Where the build puts them; the relative path is the same from the source and from the build. */
 const FOLDER = new URL("../../dist/web/", import.meta.url);
 
 const TYPES = { "index.html": "text/html", "main.js": "text/javascript", "style.css": "text/css" } as const;
 export type PageFile = keyof typeof TYPES;
 
-/** Nothing runs or is loaded but the page's own files: what a model or a client wrote can do nothing here. */
+/** Only the page's own files are loaded and run, so text written by a model or a client can do no harm. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -26,12 +26,12 @@ export const pageHeaders = (file: PageFile): Record<string, string> => ({
 
 export const pageText = (file: PageFile): Promise<string> =>
   readFile(new URL(file, FOLDER), "utf8").catch((error: unknown) => {
-    throw new Refusal(404, "the page is no part of this build", { cause: error });
+    throw new Refusal(404, "the web page is not part of this build: npm run build makes it", { cause: error });
   });
 
-// ---- What it shows
+// ---- The recordings
 
-/** A line of the list. */
+/** An entry of the list. */
 export interface Listed extends Pick<Recording, "at" | "exchange"> {
   readonly name: string;
   readonly anomalies: readonly string[];
@@ -42,24 +42,23 @@ export interface Shown {
   readonly account: Account;
 }
 
-/** Nobody reads more. */
 const MAX_LISTED = 50;
 
 export class Exchanges {
   readonly #folder: string;
-  /** A recording does not change. */
+  /** Entries by file name, kept because a recording never changes. */
   readonly #known = new Remembered<Listed>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The last ones, the newest first. */
+  /** The latest recordings, newest first. */
   async list(): Promise<Listed[]> {
-    const names = await readdir(this.#folder).catch(() => []); // there is no folder before the first exchange
+    const names = await readdir(this.#folder).catch(() => []); // the folder is created with the first recording
     const listed: Listed[] = [];
     for (const name of names.filter(isRecording).toSorted().slice(-MAX_LISTED)) {
-      const line = await this.#line(name).catch(() => undefined); // one that somebody has spoilt does not hide the others
+      const line = await this.#line(name).catch(() => undefined); // a damaged file must not hide the others
       if (line) listed.unshift(line);
     }
     return listed;
@@ -76,7 +75,7 @@ export class Exchanges {
 
   async show(name: string): Promise<Shown> {
     const text = isRecording(name) && (await readFile(join(this.#folder, name), "utf8").catch(() => undefined));
-    if (!text) throw new Refusal(404, "there is no such recording, or it is there no more");
+    if (!text) throw new Refusal(404, "there is no such recording, or it has been deleted");
     try {
       const recording = readRecording(text);
       return { recording, account: accountOf(recording) };

@@ -1,4 +1,4 @@
-/** An engine that gives its events one by one, for somebody who wants to be told. */
+/** Gives an engine that only has `generate` the interface of `tell`: its events are pushed to `hear`. */
 import { CUT_OFF } from "../core/errors.ts";
 import type { Event } from "../core/nouns.ts";
 import type { Hear, Telling } from "../engines/engine.ts";
@@ -9,7 +9,7 @@ export class Pump implements Telling {
   #held: Promise<void> | undefined;
   #release: (() => void) | undefined;
 
-  /** `broke`: the engine threw, which none should. */
+  /** `broke` is called if the engine throws, which no engine should. */
   constructor(generate: (signal: AbortSignal) => AsyncIterable<Event>, hear: Hear, broke: (error: unknown) => void) {
     this.#run(generate, hear).catch(broke);
   }
@@ -35,6 +35,6 @@ export class Pump implements Telling {
       hear([event]);
       if (this.#held) await this.#held;
     }
-    if (!signal.aborted) hear([failed(CUT_OFF)]); // unless it is over, and nobody listens
+    if (!signal.aborted) hear([failed(CUT_OFF)]); // for an engine without `finish`; after one, `hear` ignores this
   }
 }

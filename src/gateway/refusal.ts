@@ -1,4 +1,4 @@
-/** What the gateway itself says no to, before any upstream is asked: `new Refusal(404, 'there is no model "x"')`, told in the caller's wire. */
+/** Errors of the gateway itself, before any upstream is asked: `new Refusal(404, 'there is no model "x"')`, sent in the client's wire. */
 import type { ErrorCode, ErrorInfo } from "../core/nouns.ts";
 
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -12,11 +12,11 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 
 export interface RefusalOptions extends ErrorOptions {
   headers?: Record<string, string>;
-  /** What OpenAI calls it, where its status alone would say something else. */
+  /** OpenAI's error code, where the status alone would give another one. */
   native?: string;
 }
 
-/** A request that the gateway itself turns away; its status may be one that no wire has a word for. */
+/** Thrown to refuse a request. Its status may be one that no wire has an error code for. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;

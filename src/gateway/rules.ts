@@ -1,25 +1,25 @@
-/** What the configuration says of models: rules for names, and for patterns of names. */
+/** The configuration's rules for models, by name or by a pattern of names. */
 import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
 import type { Modes } from "./modes.ts";
 
 export interface ModelRule extends Modes {
-  /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
+  /** The model that clients ask for: a name, or a pattern in which `*` stands for anything. */
   readonly name: string;
-  /** Another name to ask for instead; or the upstream, and its own name for the model (otherwise: what was asked for). */
+  /** Either another name to use instead (`alias`), or the upstream and its own name for the model (by default the name asked for). */
   readonly alias?: string | undefined;
   readonly upstream?: string | undefined;
   readonly model?: string | undefined;
-  /** Where the request says nothing. */
+  /** Defaults for what the request leaves open. */
   readonly sampling?: Sampling | undefined;
   readonly thinking?: ThinkingSettings | undefined;
   readonly maxTokens?: number | undefined;
-  /** How many tokens the model takes, prompt and answer together; without it, what the upstream lists. */
+  /** How many tokens the model takes, prompt and answer together; by default what the upstream lists. */
   readonly context?: number | undefined;
   /** Whether calls outside their tool's schema are counted and named in the log (`report`, the default). */
   readonly validate?: "off" | "report" | undefined;
 }
 
-/** The exact name before patterns, and of these the one that says most. */
+/** An exact name wins over patterns, and a pattern with more literal characters over one with fewer. */
 export function ruleFor(asked: string, rules: readonly ModelRule[]): ModelRule | undefined {
   const exact = rules.find(({ name }) => name === asked);
   if (exact) return exact;
@@ -28,7 +28,7 @@ export function ruleFor(asked: string, rules: readonly ModelRule[]): ModelRule |
   return matching.reduce<ModelRule | undefined>((best, rule) => (best && literal(best) >= literal(rule) ? best : rule), undefined);
 }
 
-/** The names that an alias leads through, if it never arrives. */
+/** The names of a circle of aliases, if there is one. */
 export function circleOf(rules: readonly ModelRule[]): string[] | undefined {
   for (const { name, alias } of rules) {
     const way = [name];
@@ -40,7 +40,7 @@ export function circleOf(rules: readonly ModelRule[]): string[] | undefined {
   return undefined;
 }
 
-/** Each literal is looked for once, from the left: no pattern takes long. */
+/** Each literal is searched for once, from the left, so no pattern takes long. */
 function matches(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (!text.startsWith(first)) return false;

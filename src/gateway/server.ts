@@ -98,7 +98,7 @@ function dispatch(passage: Passage, body: string): void {
 async function beside(passage: Passage, body: string): Promise<void> {
   const { visit, route, state } = passage;
   if (visit.method === "OPTIONS") return passage.send(204, preflightHeaders(visit));
-  if (visit.method === "HEAD" && route.kind !== "unknown") return passage.send(200, {});
+  if (visit.method === "HEAD" && route.kind !== "unknown" && route.kind !== "ready") return passage.send(200, {});
   switch (route.kind) {
     case "count":
       return count(passage, route, body);
@@ -116,7 +116,7 @@ async function beside(passage: Passage, body: string): Promise<void> {
       return passage.send(200, pageHeaders(route.file), await pageText(route.file));
     case "exchanges": {
       const { exchanges } = state;
-      if (!exchanges) throw new Refusal(404, "exchanges are shown here where they are recorded: dragoman serve --record FOLDER");
+      if (!exchanges) throw new Refusal(404, "exchanges are shown only if the gateway records them: dragoman serve --record FOLDER");
       return passage.sendJson(route.name === undefined ? await exchanges.list() : await exchanges.show(route.name));
     }
     case "metrics": {

@@ -1,6 +1,6 @@
 /**
- * An answer on its way to the client: what is written in one turn leaves in one piece, a slow reader holds the writer up, and nobody is held
- * silent. Status and headers leave with the first bytes, or after a while without them; then a silence is filled with heartbeats.
+ * Sends an answer to the client. What is written in one turn of the event loop is sent in one piece, and a slow reader pauses the writer.
+ * Status and headers are sent with the first bytes, or after a while without them; after that, heartbeats fill any silence.
  */
 import type { ServerResponse } from "node:http";
 import type { Watched } from "../engines/ticker.ts";
@@ -8,14 +8,14 @@ import type { Headers } from "../wires/wire.ts";
 import type { State } from "./options.ts";
 import type { Tap } from "./tap.ts";
 
-/** Whose answer it is. */
+/** The source of the answer. */
 export interface Speaker {
-  /** How long it may be silent before status and headers leave without it. */
+  /** How long it may be silent before status and headers are sent without content. */
   readonly headersMs: number;
-  /** Asked once, when they leave. */
+  /** Called once, when they are sent. */
   headers(): Headers;
   heartbeat(): string;
-  /** The client is behind: no more, until it is heard that it has caught up. */
+  /** The client reads too slowly: nothing more should come until `goOn`. */
   hold(): void;
   goOn(): void;
 }
@@ -30,7 +30,7 @@ export class Sink implements Watched {
   readonly #tap: Tap | undefined;
   #opened = false;
   #closed = false;
-  /** When the last bytes left; before the headers, when the request came. */
+  /** When the last bytes were sent; until then, when the request came. */
   #lastMs = performance.now();
   #pending = "";
   #scheduled = false;
@@ -47,7 +47,7 @@ export class Sink implements Watched {
     return this.#opened;
   }
 
-  /** Status and headers leave, with this turn's end at the latest. */
+  /** Sends status and headers, at the latest when this turn ends. */
   open(): void {
     const raw = this.#raw;
     if (this.#opened || raw.destroyed) return;
@@ -62,11 +62,11 @@ export class Sink implements Watched {
   write(text: string): void {
     if (text === "") return;
     this.#pending += text;
-    if (this.#pending.length > MAX_PENDING) this.#flush(); // or an upstream that never pauses would fill the memory
+    if (this.#pending.length > MAX_PENDING) this.#flush(); // an upstream that never pauses would fill the memory
     this.#schedule();
   }
 
-  /** The limits are those of clients that give up: what is due before the next look is due now. */
+  /** The limits are those after which clients give up, so whatever would be due before the next tick is sent now. */
   tick(_now: number, next: number): void {
     const patience = this.#opened ? this.#state.patience.heartbeatMs : this.#speaker.headersMs;
     if (next - this.#lastMs < patience) return;
@@ -76,7 +76,7 @@ export class Sink implements Watched {
     this.#flush();
   }
 
-  /** The last bytes; there may be none. `trailers`: headers that nobody knew in time. */
+  /** Sends the last bytes, if any, and ends. `trailers`: headers that were not known in time. */
   close(text: string, trailers?: Headers): void {
     this.leave();
     if (this.#raw.destroyed) return;
@@ -87,13 +87,13 @@ export class Sink implements Watched {
     this.#raw.end(last);
   }
 
-  /** The last bytes of an answer that is none: without the end that HTTP has for one, nobody takes it for that. */
+  /** Sends the last bytes of a failed answer and cuts the connection: without HTTP's end mark, no client takes it for a complete answer. */
   breakOff(text: string): void {
     this.leave();
     const raw = this.#raw;
     if (raw.destroyed) return;
     if (!raw.chunkedEncoding) {
-      raw.socket?.resetAndDestroy(); // in HTTP/1.0 whatever else closes is an end
+      raw.socket?.resetAndDestroy(); // in HTTP/1.0 any other way to close means a complete answer
       return;
     }
     const last = this.#pending + text;
@@ -102,13 +102,13 @@ export class Sink implements Watched {
     raw.write(last, () => raw.destroy());
   }
 
-  /** Whoever answers otherwise has no more use for it. */
+  /** Stops the heartbeats: the answer ends, or is sent in another way. */
   leave(): void {
     this.#closed = true;
     this.#state.ticker.leave(this);
   }
 
-  /** Behind all that came with the piece that the upstream sent. */
+  /** Flushes after everything that arrived in the same piece from the upstream has been written. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

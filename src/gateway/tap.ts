@@ -1,6 +1,6 @@
 /**
- * Whoever wants to hear an exchange while it happens: `--verbose` prints its calls, `--record` keeps its bytes. Taps hear no credentials:
- * headers and URLs come to them without.
+ * Taps observe an exchange while it runs: `--verbose` prints its calls, `--record` keeps its bytes. Headers and URLs are passed to them
+ * without credentials.
  *
  *     const tap: OpenTap = (exchange) => ({ event: (event) => console.log(exchange.id, event.type) });
  */
@@ -9,27 +9,27 @@ import type { UpstreamTap } from "../engines/engine.ts";
 import type { Headers } from "../wires/wire.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Everything is optional: a tap hears what it has ears for. What it throws ends the exchange. */
+/** Every method is optional. An exception in one ends the exchange. */
 export interface Tap {
-  /** The client's edge: what came in… */
+  /** The client's edge: the request… */
   asked?(request: { method: string; url: string; headers: Headers; body: string }): void;
-  /** What was kept of an answer and stands for its name in this request. */
+  /** An item of an earlier answer that the request named by its id. */
   recalled?(id: string, item: JsonObject): void;
-  /** …and what went out. */
+  /** …and the answer. */
   replied?(answer: { status: number; headers: Headers }): void;
   wrote?(bytes: string | Uint8Array): void;
-  /** What the engine said, before it became the client's. */
+  /** An event of the engine, before it is encoded for the client. */
   event?(event: Event): void;
-  /** The upstream's edge; a request may go to several URLs. */
+  /** The upstream's edge; one exchange may send several requests. */
   readonly upstream?: UpstreamTap;
-  /** The last that it hears. */
+  /** Called last. */
   ended?(exchange: Exchange): void;
 }
 
-/** Asked at the beginning of each exchange, when only its id, wire and kind are known. */
+/** Called at the beginning of each exchange, when only its id, wire and kind are known. */
 export type OpenTap = (exchange: Exchange) => Tap | undefined;
 
-/** One tap for all that want to hear; `undefined`: nobody does, and nothing is spent on it. */
+/** Combines all taps into one; `undefined` if there are none, which costs nothing. */
 export function openTaps(openers: readonly OpenTap[] = [], exchange: Exchange): Tap | undefined {
   if (openers.length === 0) return undefined;
   const taps = openers.map((open) => open(exchange)).filter((tap) => tap !== undefined);

@@ -1,6 +1,6 @@
 /**
  * An upstream as the gateway knows it: the models that it lists, how many tokens each of them takes, and its engine in the modes of a rule.
- * What it says of itself counts for a while; an exchange hardly ever waits for it.
+ * Lists are cached for a while, and refreshed in the background, so an exchange hardly ever waits for them.
  */
 import { bounded, unlessAborted } from "../engines/bounded.ts";
 import type { Engine } from "../engines/engine.ts";
@@ -8,11 +8,11 @@ import type { ModelInfo } from "../wires/wire.ts";
 import { layered } from "./modes.ts";
 import type { ModelRule } from "./rules.ts";
 
-/** How long a list counts, and how long the lack of one. */
+/** How long a list is valid, and how long a failure to get one. */
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 
-/** An exchange does not wait longer for a list: the name is then taken as it is. */
+/** How long an exchange waits for a list; after that, the model's name is used as it is. */
 const WAIT_MS = 2_000;
 
 type List = readonly ModelInfo[] | undefined;
@@ -24,7 +24,7 @@ export class Upstream {
   #last: List;
   #until = 0;
   #coming: Promise<List> | undefined;
-  /** By model, as far as the server was asked; and who is being asked. */
+  /** Context lengths by model, as far as the server was asked; and the requests for them. */
   readonly #contexts = new Map<string, number | undefined>();
   readonly #asking = new Map<string, Promise<void>>();
 
@@ -33,19 +33,19 @@ export class Upstream {
     this.#engine = engine;
   }
 
-  /** Its engine in the modes of a rule. */
+  /** The engine in the modes of a rule. */
   engineFor(rule: ModelRule | undefined): Engine {
     const made = this.#layered.get(rule) ?? layered(this.#engine, rule ?? {});
     this.#layered.set(rule, made);
     return made;
   }
 
-  /** The last list that came, however old. */
+  /** The latest list, however old. */
   get last(): List {
     return this.#last;
   }
 
-  /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
+  /** `undefined`: there is no list. An old one is used while a new one is fetched; without an old one, the caller waits up to 2 s. */
   list(): List | Promise<List> {
     if (this.#until > performance.now()) return this.#last;
     this.#coming ??= this.#fetch();
@@ -54,13 +54,13 @@ export class Upstream {
 
   async #fetch(): Promise<List> {
     this.#last = await this.#engine.models().catch(() => undefined);
-    this.#asking.clear(); // it may have loaded since then what it did not have at hand, or run with another context by now
+    this.#asking.clear(); // the server may have loaded a model since, or changed its context length
     this.#until = performance.now() + (this.#last ? FRESH_MS : FAILED_MS);
     this.#coming = undefined;
     return this.#last;
   }
 
-  /** The list, with all that is known of it. A server that has one model, as llama-server does, is asked for it before anybody is told of it. */
+  /** The list, with context lengths where known. For a server with a single model, such as llama-server, this waits for the length. */
   async described(): Promise<ModelInfo[]> {
     const models = (await this.list()) ?? [];
     const [only, ...others] = models;
@@ -71,7 +71,7 @@ export class Upstream {
     });
   }
 
-  /** How many tokens a model takes, if that is known by now: nobody waits for it, but the next one will know. */
+  /** How many tokens a model takes, if already known. Otherwise the server is asked in the background, for later requests. */
   contextOf(model: string): number | undefined {
     const known = this.#last?.find(({ id }) => id === model);
     this.list();
@@ -83,7 +83,7 @@ export class Upstream {
     return contextLength ?? this.#contexts.get(id);
   }
 
-  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once for a list, and only for what it lists. */
+  /** Asks for a model's context length, which some servers do not give in their list: once per list, and only for models in it. */
   #ask(model: string): Promise<void> {
     const before = this.#asking.get(model);
     if (before) return before;
@@ -96,6 +96,6 @@ export class Upstream {
   }
 }
 
-/** `undefined`: it takes longer. */
+/** `undefined` if the work takes longer, or fails. */
 const within = <T>(ms: number, work: Promise<T>): Promise<T | undefined> =>
   bounded({ signals: [], ms }, (signal) => unlessAborted(signal, work)).catch(() => undefined);

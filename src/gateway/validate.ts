@@ -1,6 +1,6 @@
 /**
- * Whether a model's arguments are what the tool's schema asks for. They are passed on either way: the client knows its tools better than
- * its schema does; but a model that keeps getting them wrong is worth a line in the log.
+ * Checks a model's arguments against the tool's schema. They are passed on either way, because the client knows its tools better than the
+ * schema does; but a model that keeps getting them wrong is worth a line in the log.
  *
  *     outsideSchema({ name: "read", parameters: { type: "object", required: ["path"] } }, {})   // "/path is missing"
  */
@@ -8,14 +8,14 @@ import { createContext, Script } from "node:vm";
 import type { JsonObject, Tool } from "../core/nouns.ts";
 import { type Problem, schemaProblems } from "../engines/schema-check.ts";
 
-/** How long anybody looks: a `pattern` may take for ever, and meanwhile nobody else would be answered. */
+/** The limit for one check: a `pattern` may take forever, and meanwhile the gateway would answer nobody. */
 const LOOK_MS = 250;
 const MAX_LOOKS = 10_000;
-/** Schemas that took too long are not looked at again. */
+/** Schemas that took too long are not checked again. */
 const slow = new Set<string>();
 const MAX_SLOW = 100;
 
-/** What is wrong, with the place where it is and not what stands there; `undefined`: nothing, or nobody can tell. */
+/** The first violation: its path and what is wrong, but not the value. `undefined`: there is none, or the check took too long. */
 export async function outsideSchema({ parameters }: Tool, args: JsonObject): Promise<string | undefined> {
   if (!parameters || (slow.size > 0 && slow.has(JSON.stringify(parameters)))) return undefined;
   const problems = soon(() => schemaProblems(parameters, args, MAX_LOOKS));
@@ -30,7 +30,7 @@ export async function outsideSchema({ parameters }: Tool, args: JsonObject): Pro
 const place = createContext({});
 const script = new Script("work()");
 
-/** `undefined`: it took too long. Only this stops a regular expression. */
+/** `undefined` if the work took too long. Only the timeout of a script can interrupt a regular expression. */
 function soon(work: () => Problem[]): Problem[] | undefined {
   try {
     place.work = work;

@@ -113,5 +113,5 @@ test.each(["show", "compare"])("%s: a folder without recordings is one line", (c
 test.each(["show", "replay", "compare"])("%s: a file that is no recording is one line", (command) => {
   const { code, stderr } = dragoman([command, files.file("a.json", { version: 2 })]);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^dragoman: cannot read .*a\.json: it is no recording of version 1\n$/);
+  expect(stderr).toMatch(/^dragoman: cannot read .*a\.json: it is not a recording of version 1\n$/);
 });

@@ -77,7 +77,7 @@ test.each<[string, string, object, string]>([
     "/v1/messages",
     "a compaction that only Anthropic does",
     { max_tokens: 9, messages: [user], compaction: { type: "summarize" } },
-    "done by Anthropic",
+    "done on Anthropic",
   ],
 ])("%s: %s is a 400 that says what to do", async (path, _, body, message) => {
   const engine = createScripted([hello]);

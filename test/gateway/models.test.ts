@@ -175,7 +175,7 @@ test("what Google keeps is a 400 on any other upstream, also where tokens are co
   for (const method of ["generateContent", "streamGenerateContent", "countTokens"]) {
     const answer = await ask(url, "POST", `/v1beta/models/one:${method}`, { headers: json, body });
     expect(answer.status).toBe(400);
-    expect(answer.body).toContain("cachedContent is kept by Google");
+    expect(answer.body).toContain("cachedContent is stored by Google");
   }
 });
 
@@ -343,9 +343,9 @@ describe("lists", () => {
   });
   test("ready is who has an upstream that answers", async () => {
     const ready = await startGateway({ upstreams: { one: broken(), two: engine() } });
-    expect((await ask(ready.url, "GET", "/readyz")).status).toBe(200);
+    for (const method of ["GET", "HEAD"]) expect((await ask(ready.url, method, "/readyz")).status).toBe(200);
     const alone = await startGateway({ upstreams: { one: broken() } });
-    expect((await ask(alone.url, "GET", "/readyz")).status).toBe(503);
+    for (const method of ["GET", "HEAD"]) expect((await ask(alone.url, method, "/readyz")).status).toBe(503);
     expect((await ask(alone.url, "GET", "/healthz")).status).toBe(200);
   });
 });

@@ -1,21 +1,21 @@
 /**
- * Whether a prompt begins as an earlier one did. Servers keep what they computed for a prefix; one byte that changes in front, and all of it
- * is computed again.
+ * Whether a prompt begins like an earlier one. Servers cache what they computed for a prefix; if one byte near the front changes,
+ * everything after it is computed again.
  *
  *     { back: 1, shared: 0.08, breaks: { at: "system", character: 41, is: "…cch=1a2b…", was: "…cch=3c4d…" } }
  */
 import type { Recording } from "./recording.ts";
 
 export interface Prefix {
-  /** How many recordings back the one stands whose prompt this one shares most of; 0: it shares nothing with any. */
+  /** How many recordings back the prompt is that this one shares most of; 0: it shares nothing with any. */
   readonly back: number;
-  /** How much of that prompt this one begins with. */
+  /** The fraction of that prompt with which this one begins. */
   readonly shared: number;
-  /** Where they part before the earlier one has ended. Absent: this one goes on from it. */
+  /** Where the two differ. Absent: this prompt contains the whole earlier one and continues it. */
   readonly breaks?: { readonly at: string; readonly character: number; readonly is: string; readonly was: string };
 }
 
-/** The parts of a prompt in the order in which a model reads them, each with its place in the request. */
+/** The parts of a prompt in the order in which a model reads them, each with its position in the request. */
 type Prompt = readonly (readonly [at: string, text: string])[];
 
 const FIELDS = ["tools", "system", "systemInstruction", "instructions", "messages", "contents", "input", "prompt"];
@@ -23,7 +23,7 @@ const FIELDS = ["tools", "system", "systemInstruction", "instructions", "message
 export class Prefixes {
   readonly #seen: Prompt[] = [];
 
-  /** Compares it with all that were added before. */
+  /** Compares the recording's prompt with those of all recordings added before. */
   add(recording: Recording): Prefix {
     const prompt = promptOf(recording);
     const places = this.#seen.map((earlier, n) => ({ back: this.#seen.length - n, ...compare(earlier, prompt) }));
@@ -37,7 +37,7 @@ function promptOf({ upstream }: Recording): Prompt {
   try {
     body = Object(JSON.parse(upstream.at(-1)?.request.body ?? ""));
   } catch {
-    return []; // nothing was asked, or something else than JSON
+    return []; // no request was sent, or its body is not JSON
   }
   return FIELDS.flatMap((field): Prompt => {
     const value = body[field];
@@ -49,7 +49,7 @@ function promptOf({ upstream }: Recording): Prompt {
   });
 }
 
-/** A list without its brackets, so that a longer list of tokens goes on from a shorter one. */
+/** A list is printed without brackets, so that a longer list of tokens begins like a shorter one. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   return Array.isArray(value) ? value.map((item) => JSON.stringify(item)).join() : JSON.stringify(value);
@@ -62,7 +62,7 @@ function compare(earlier: Prompt, later: Prompt): Pick<Prefix, "shared" | "break
     const [at = "the end", is = ""] = later[i] ?? [];
     const character = at === place ? commonLength(was, is) : 0;
     characters += character;
-    // The last text may go on: a prompt for a server that completes text.
+    // The last text may be longer now, as in a prompt for a server that completes text.
     const isWhole = character === was.length && (is.length === was.length || i === earlier.length - 1);
     if (!isWhole) return { shared: characters / total, breaks: { at, character, is: around(is, character), was: around(was, character) } };
   }
@@ -77,7 +77,7 @@ function commonLength(one: string, other: string): number {
 }
 
 const BEFORE = 16;
-const BEHIND = 24;
+const AFTER = 24;
 
 const around = (text: string, at: number): string =>
-  `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + BEHIND)}${text.length > at + BEHIND ? "…" : ""}`;
+  `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + AFTER)}${text.length > at + AFTER ? "…" : ""}`;

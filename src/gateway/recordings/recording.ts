@@ -14,27 +14,27 @@ export interface Recording {
   readonly at: string;
   readonly exchange: Omit<Exchange, "fault">;
   readonly client: Edge;
-  /** Items that the client named, and the gateway had kept. */
+  /** Items of earlier answers that the client named by id, from the gateway's memory. */
   readonly items?: Readonly<Record<string, JsonObject>>;
-  /** One for each request: a URL that did not answer, and the one that did. */
+  /** One for each request to the upstream, in order: the engine may try other URLs, or ask again. */
   readonly upstream: readonly Edge[];
   readonly events: readonly (readonly [ms: number, event: Event])[];
-  /** It was longer than recordings may be: its rest is missing. */
+  /** The exchange was longer than a recording may be: the rest is missing. */
   readonly cut?: true;
 }
 
 export interface Edge {
   readonly request: { readonly method: string; readonly url: string; readonly headers: Headers; readonly body: string };
-  /** When the request was there, since the beginning of the exchange. */
+  /** When the request was complete, since the beginning of the exchange. */
   readonly ms: number;
-  /** Absent: there was none. */
+  /** Absent: no answer came. */
   readonly response?: { readonly ms: number; readonly status: number; readonly headers: Headers };
   readonly pieces: readonly Piece[];
   /** The answer broke off. */
   readonly broken?: true;
 }
 
-/** Text; or base64, where a piece ends inside a character. */
+/** Text, or base64 if the bytes are not valid UTF-8, for example because a piece ends inside a character. */
 export type Piece = readonly [ms: number, text: string] | readonly [ms: number, bytes: { readonly base64: string }];
 
 export const bytesOfPiece = ([, content]: Piece): Buffer =>
@@ -47,16 +47,16 @@ export function pieceOf(ms: number, bytes: Buffer): Piece {
 
 export const textOfEdge = ({ pieces }: Edge): string => new TextDecoder().decode(Buffer.concat(pieces.map(bytesOfPiece)));
 
-/** The gateway gave the upstream up because nothing more came. */
+/** The gateway gave up on the upstream because nothing more came. */
 export const fellSilent = ({ exchange }: Recording): boolean => exchange.error?.code === "timeout";
 
-/** The gateway closed before the upstream had said all. */
+/** The gateway closed before the upstream's answer was complete. */
 export const wasClosed = ({ exchange }: Recording): boolean => exchange.brokenOff === "gateway";
 
-/** What names of recordings look like; no other file is touched. */
+/** Whether a file name is that of a recording; no other files are read or deleted. */
 export const isRecording = (name: string): boolean => /^\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+_req_[0-9a-f]+\.json$/.test(name);
 
-/** Throws with a sentence for people. */
+/** Throws an error with a readable message. */
 export function readRecording(text: string): Recording {
   let value: unknown;
   try {
@@ -66,7 +66,7 @@ export function readRecording(text: string): Recording {
   }
   const { version, client, upstream, events } = (value ?? {}) as Partial<Recording>;
   if (version !== 1 || !Array.isArray(upstream) || !Array.isArray(events) || ![client, ...upstream].every(isEdge))
-    throw new Error("it is no recording of version 1");
+    throw new Error("it is not a recording of version 1");
   return value as Recording;
 }
 

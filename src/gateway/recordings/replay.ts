@@ -1,6 +1,6 @@
 /**
- * A recording as an upstream: it answers what the real one answered, piece by piece, in its time or at once. What a server says of itself
- * is answered as the one that was recorded would.
+ * Serves a recording as an upstream: it repeats the recorded answer piece by piece, at the recorded pace or at once. Requests by which a
+ * server is recognized are answered as the recorded server would.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -23,7 +23,7 @@ export function createReplay(recording: Recording, { fast = false, before }: Rep
     request.resume();
     request.once("end", () => {
       const path = (request.url ?? "").split("?")[0]!;
-      // The last one is the one that the client heard; others stood before it at other URLs.
+      // The last request is the one whose answer reached the client; earlier ones were tries.
       const edge = recording.upstream.findLast((one) => one.request.method === request.method && isSame(pathOf(one), path));
       if (edge) {
         const end = !edge.broken ? "whole" : fellSilent(recording) || wasClosed(recording) ? "silent" : "broken";
@@ -35,10 +35,10 @@ export function createReplay(recording: Recording, { fast = false, before }: Rep
   return server;
 }
 
-/** What stands before the end of a path is a base URL, and may be another one by now. */
+/** Paths are compared by their ends: what precedes the end belongs to the base URL, which may be another one now. */
 const isSame = (a: string, b: string): boolean => a === b || (speechOf(a) !== undefined && speechOf(a)?.end === speechOf(b)?.end);
 
-/** What belongs to the connection, not to the answer; and the length of a body that may be another by now. */
+/** Headers of the connection, not of the answer; and the length of the body, which may differ now that secrets are removed. */
 const CONNECTION = /^(?:connection|keep-alive|transfer-encoding|content-length|date|server)$/i;
 
 interface Playing {
@@ -63,7 +63,7 @@ async function play(
     now = then;
   };
   if (!given) {
-    request.destroy(); // as the real one did
+    request.destroy(); // as the recorded upstream did
     return;
   }
   await at(given.ms);
@@ -77,12 +77,12 @@ async function play(
   }
   if (end === "whole") response.end();
   else if (end === "broken") {
-    await new Promise((resolve) => response.write("", resolve)); // what was said arrives before the end
+    await new Promise((resolve) => response.write("", resolve)); // what was written must arrive before the end
     response.destroy();
   }
 }
 
-/** Lists of models, and the marks by which a server is known. */
+/** Answers lists of models, and the requests by which a server is recognized. */
 function aside({ exchange, upstream }: Recording, path: string, response: ServerResponse): void {
   const json = (status: number, body: unknown): void => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -93,13 +93,13 @@ function aside({ exchange, upstream }: Recording, path: string, response: Server
   const wire = listWires().find(({ modelsPath }) => modelsPath === path && modelsPath.startsWith(played ? rootOf(pathOf(played)) : ""));
   if (own) json(200, own(model));
   else if (wire) json(200, wire.encodeModels([model]));
-  else json(404, { error: { message: "this was not recorded" } });
+  else json(404, { error: { message: "the recording has no answer for this path" } });
 }
 
 /** `/api` for Ollama's paths, `/v1beta` for Gemini's. */
 const rootOf = (path: string): string => /^\/[^/]+/.exec(path)?.[0] ?? "";
 
-/** By the path of the completion: what only that server has. */
+/** What only this server answers, keyed by the path of its completions. */
 const MARKS: Readonly<Record<string, Readonly<Record<string, (model: ModelInfo) => object>>>> = {
   "/completion": { "/props": () => ({ default_generation_settings: { params: {} } }) },
   "/v1/completions": { "/v1/models": ({ id }) => ({ object: "list", data: [{ id, object: "model", owned_by: "vllm" }] }) },

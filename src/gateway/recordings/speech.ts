@@ -1,11 +1,11 @@
-/** What the upstream of a recording speaks: the paths that it was asked at tell. */
+/** What a recording's upstream speaks, told by the path of its requests. */
 import type { WireId } from "../../core/nouns.ts";
 import type { ServerId } from "../../engines/engine.ts";
 import type { Edge } from "./recording.ts";
 
 export type Spoken = { readonly wire: WireId } | { readonly server: ServerId };
 
-/** The end of a path, and who is asked there; what stands before it is the user's. */
+/** The ends of paths, and what is spoken there; whatever precedes the end belongs to the user's base URL. */
 const ENDS: readonly (readonly [RegExp, Spoken])[] = [
   [/\/chat\/completions$/, { wire: "openai-chat" }],
   [/\/responses$/, { wire: "openai-responses" }],
@@ -19,7 +19,7 @@ const ENDS: readonly (readonly [RegExp, Spoken])[] = [
 
 export const pathOf = ({ request }: Edge): string => new URL(request.url, "http://recorded").pathname;
 
-/** `undefined`: nobody is asked for an answer there. */
+/** `undefined`: no model answers at this path. */
 export function speechOf(path: string): { readonly spoken: Spoken; readonly end: string } | undefined {
   for (const [pattern, spoken] of ENDS) {
     const [end] = pattern.exec(path) ?? [];

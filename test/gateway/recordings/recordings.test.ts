@@ -308,6 +308,20 @@ describe("secrets", () => {
     }
   });
 
+  test.each(["\n", "\t", "\u0001", "\n  - ", ""])(
+    "a key after %j in a JSON string is found, whether it is known or only looks like one",
+    (before) => {
+      const keys = [CANARIES.gate, CANARIES.shaped, `AIza${"x".repeat(35)}`, `ghp_${"a1".repeat(18)}`, `Bearer ${CANARIES.header}`];
+      const body = JSON.stringify({ content: keys.map((key) => `keys:${before}${key}`) });
+      const secrets = new Secrets([CANARIES.gate]);
+      for (const text of [body, JSON.stringify({ body })])
+        for (const cleaned of [secrets.clean(text), String(Buffer.concat(secrets.pieces([Buffer.from(text)])))]) {
+          expect(cleaned.match(/\[secret\]/g)).toHaveLength(keys.length);
+          expect(() => JSON.parse(cleaned)).not.toThrow();
+        }
+    },
+  );
+
   test("pieces keep their borders", () => {
     const pieces = ["a key", "12", "34 b", "key1234"].map((text) => Buffer.from(text));
     expect(new Secrets(["key1234"]).pieces(pieces).map(String)).toEqual(["a [secret]", "", " b", "[secret]"]);
