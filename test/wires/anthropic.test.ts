@@ -567,6 +567,7 @@ describe("tools and settings as the API wants them", () => {
     const thinking = encode({ thinking: { budget: 2000 }, sampling: { temperature: 0.3, topK: 5, topP: 0.99 } });
     expect(thinking).toMatchObject({ top_p: 0.99 });
     expect(validateRequest("anthropic", thinking)).toEqual([]);
+    expect(encode({ thinking: { budget: 2000 }, sampling: { topK: 1 } }).top_k).toBeUndefined(); // "`top_k` must be unset when thinking is enabled"
     expect(warningsOf({ sampling: { seed: 1 }, output: {}, stop: [" "] })).toHaveLength(3);
   });
   test("its own clients know which models take top_p beside a temperature", () => {

@@ -313,7 +313,8 @@ function sampled({ request, warnings }: Out, thinking: boolean): Draft {
   }
   for (const key of Object.keys(draft)) {
     const isSecond = key === "top_p" && draft.temperature !== undefined && request.from !== WIRE;
-    const refused = isSecond || (thinking && (key === "top_p" ? Number(top_p) < 0.95 : draft[key] !== 1));
+    const isAllowed = key === "temperature" ? draft.temperature === 1 : key === "top_p" && Number(top_p) >= 0.95;
+    const refused = isSecond || (thinking && !isAllowed);
     if (!refused) continue;
     warnings.dropped(`${key} together with ${isSecond ? "temperature" : "thinking"}`);
     delete draft[key];
