@@ -207,6 +207,10 @@ describe("what the nouns hold", () => {
       { role: "system", content: [text("S")] },
     ]);
   });
+  test.each([["all"], [{ type: "all" }]])("thinking is kept if an edit says so, in any order of its keys: %j", (keep) => {
+    const edits = [{ keep, type: "clear_thinking_20251015" }];
+    expect(asking({ context_management: { edits } }).thinking).toEqual({ keep: true });
+  });
   test("a deferred tool that was referred to is there for everybody", () => {
     const deferred = request.tools?.map(({ name, deferred }) => [name, deferred ?? false]);
     expect(deferred).toEqual([

@@ -316,8 +316,11 @@ function readEffort(config: Fields): ThinkingSettings {
 }
 
 /** Whether the thinking of earlier turns stays in the prompt. The context edit that says so is also kept as an extra. */
-function readKeep({ value: { context_management: edits } }: Fields): ThinkingSettings {
-  const keeps = edits && /"clear_thinking_20251015","keep":("all"|\{"type":"all")/.test(JSON.stringify(edits));
+function readKeep({ value }: Fields): ThinkingSettings {
+  const keeps = listOf(objectOf(value.context_management).edits).some((edit) => {
+    const { type, keep } = objectOf(edit);
+    return type === "clear_thinking_20251015" && (keep === "all" || objectOf(keep).type === "all");
+  });
   return keeps ? { keep: true } : {};
 }
 
