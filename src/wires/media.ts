@@ -37,10 +37,22 @@ export const urlOfMedia = (media: Media): string | undefined =>
 /** `image` of `image/png`. */
 export const mediaKind = (media: Media): string => media.mediaType.slice(0, media.mediaType.indexOf("/"));
 
+/** The content of a text file; `undefined`: it is no text file, or its data is not base64. */
+export function textOfFile({ mediaType, data }: Media): string | undefined {
+  if (data === undefined || !mediaType.startsWith("text/")) return undefined;
+  try {
+    return fromBase64(data);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A label in place of media that the target does not accept. The content of a text file follows its label. */
-export function labelOf({ mediaType, name, url, data }: Media): Text {
+export function labelOf(media: Media): Text {
+  const { mediaType, name, url } = media;
   const label = `[${[mediaType, name, url].filter(Boolean).join(" ")}]`;
-  return { type: "text", text: data !== undefined && mediaType.startsWith("text/") ? `${label}\n${fromBase64(data)}` : label };
+  const content = textOfFile(media);
+  return { type: "text", text: content === undefined ? label : `${label}\n${content}` };
 }
 
 /** The message with a label in place of each of its media, for targets that accept none. */

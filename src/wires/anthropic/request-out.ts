@@ -7,9 +7,9 @@ import { adapt, hasServerTools, isForced } from "../adapt.ts";
 import { asUser, hasCalls } from "../adapt-messages.ts";
 import { NATIVE } from "../bridge.ts";
 import { saidIn } from "../calls.ts";
-import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
+import { EMPTY_CAPSULE } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
-import { outputText } from "../media.ts";
+import { outputText, textOfFile } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, isText, objectOf, some, someOf, words, written } from "../read.ts";
@@ -220,11 +220,11 @@ function writeResult({ output, media = [], isError, state }: ToolResult, tool_us
   return putState(WIRE, defined<Draft>({ type: "tool_result", tool_use_id, content, is_error: isError }), state);
 }
 
-function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
-  const isText = data !== undefined && mediaType.startsWith("text/");
-  const bytes = isText
-    ? { type: "text", media_type: "text/plain", data: fromBase64(data) }
-    : { type: "base64", media_type: mediaType, data };
+function writeMedia(media: Media): Draft {
+  const { mediaType, data, url, name, state } = media;
+  const content = textOfFile(media);
+  const bytes =
+    content === undefined ? { type: "base64", media_type: mediaType, data } : { type: "text", media_type: "text/plain", data: content };
   const source = data === undefined ? { type: "url", url } : bytes;
   const block = mediaType.startsWith("image/") ? { type: "image", source } : { type: "document", source, title: name };
   return putState(WIRE, defined<Draft>(block), state);
