@@ -588,6 +588,11 @@ describe("tools and settings as the API wants them", () => {
       },
     });
   });
+  test("a thinking budget below what the API accepts is raised, with a warning", () => {
+    expect(encode({ thinking: { budget: 500 } })).toMatchObject({ thinking: { type: "enabled", budget_tokens: 1024 } });
+    expect(warningsOf({ thinking: { budget: 500 } })).toEqual(["a thinking budget of 500 tokens was sent as 1024"]);
+    expect(warningsOf({ thinking: { budget: 1024 } })).toEqual([]);
+  });
   test("there is always a limit", () => {
     expect(encode({}).max_tokens).toBe(32_000);
     expect(encode({}, { maxTokens: 500 }).max_tokens).toBe(500);

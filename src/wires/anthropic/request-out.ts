@@ -280,6 +280,7 @@ function writeThinking({ request, warnings, profile }: Out, maxTokens: number): 
   const shown = show ?? (isOwn || profile.unsignedThinking ? undefined : true);
   const isTooMuch = budget !== undefined && budget >= maxTokens && !isOwn;
   if (isTooMuch) warnings.converted("a thinking budget that leaves nothing for the answer", "half of the token limit");
+  else if (budget !== undefined && budget < MIN_BUDGET) warnings.converted(`a thinking budget of ${budget} tokens`, `${MIN_BUDGET}`);
   return defined<Draft>({
     type: budget ? "enabled" : "adaptive",
     budget_tokens: budget && Math.max(isTooMuch ? Math.floor(maxTokens / 2) : budget, MIN_BUDGET),
