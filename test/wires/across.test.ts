@@ -184,7 +184,7 @@ test("the answer that a model shall go on with ends without blanks at Anthropic'
   const begun = (text: string) => decode("openai-chat", { messages: [...hi, { role: "assistant", content: text }] });
   const { body, warnings } = send("anthropic", begun("It is \n"));
   expect(body.messages).toEqual([...hi, { role: "assistant", content: "It is" }]);
-  expect(warnings).toEqual([expect.stringContaining("white space")]);
+  expect(warnings).toEqual([expect.stringContaining("blank")]);
   expect(send("anthropic", begun("It is"))).toMatchObject({ warnings: [] });
   const earlier = decode("openai-chat", { messages: [...hi, { role: "assistant", content: "It is " }, ...hi] });
   expect(send("anthropic", earlier)).toMatchObject({ body: { messages: [{}, { content: "It is " }, {}] }, warnings: [] });

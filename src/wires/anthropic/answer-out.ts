@@ -60,8 +60,7 @@ export class MessageAnswer extends Answer {
 
   /** A block after a cut call would make the call look complete. */
   override encode(event: Event): string {
-    if (this.#cut && BLOCKS.has(event.type))
-      this.fail({ code: "malformed-call", message: "a tool call was cut off, but the answer went on" });
+    if (this.#cut && BLOCKS.has(event.type)) this.fail({ code: "malformed-call", message: "more came after a tool call that was cut" });
     return super.encode(event);
   }
 

@@ -14,7 +14,7 @@ const FILES = {
 };
 const INSERTED = { "insert_text?": TEXT };
 const EDIT =
-  "create writes file_text; str_replace replaces the only occurrence of old_str with new_str; insert puts insert_text after line insert_line";
+  "create writes file_text; str_replace puts new_str in place of the only old_str; insert puts insert_text after line insert_line";
 
 const editor = (isOld: boolean): Native => ({
   description: `Shows a file, some of its lines (view_range) or a directory, and edits files: ${isOld ? EDIT.replace("insert_text", "new_str") : EDIT}.`,

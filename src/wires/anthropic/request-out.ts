@@ -141,7 +141,7 @@ class Turns {
     const block = last?.role === "assistant" ? (last.content.at(-1) as Draft) : undefined;
     if (block?.type !== "text" || !isText(block.text) || block.text.trimEnd() === block.text) return;
     block.text = block.text.trimEnd();
-    this.#out.warnings.dropped("white space at the end of the last answer");
+    this.#out.warnings.dropped("blanks at the end of the last answer");
   }
 
   /** Writes the messages between two assistant messages. */
@@ -273,7 +273,7 @@ function writeThinking({ request, warnings, profile }: Out, maxTokens: number): 
     return undefined;
   }
   if (isForced(request) || (budget !== undefined && maxTokens <= MIN_BUDGET)) {
-    warnings.dropped("thinking together with a forced call or a small token limit"); // the API would refuse it
+    warnings.dropped("thinking with a forced call or a small token limit"); // the API would refuse it
     return undefined;
   }
   // Some models show thinking only on request, and clients of other APIs could not request it.
@@ -317,7 +317,7 @@ function sampled({ request, warnings }: Out, thinking: boolean): Draft {
     const isAllowed = key === "temperature" ? draft.temperature === 1 : key === "top_p" && Number(top_p) >= 0.95;
     const refused = isSecond || (thinking && !isAllowed);
     if (!refused) continue;
-    warnings.dropped(`${key} together with ${isSecond ? "temperature" : "thinking"}`);
+    warnings.dropped(`${key} with ${isSecond ? "temperature" : "thinking"}`);
     delete draft[key];
   }
   return draft;

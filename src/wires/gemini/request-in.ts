@@ -232,7 +232,7 @@ function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolC
   const key = "allowedFunctionNames";
   const allowed = given.list(key).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)
-    from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: each call is sent as a whole" });
+    from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: calls are sent whole" });
   if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // the same as `auto` to other wires
   if (mode === "required" && allowed.length === 1) return { name: allowed[0]! };
   if (allowed.length > 0 && mode !== "none") return mode === "required" ? { allowed, required: true } : { allowed };

@@ -188,7 +188,7 @@ function writeThinking({ request, warnings }: Out): Draft | undefined {
   const level = enabled === false || isOld(request) ? undefined : effort;
   const isMore = level === "max" || level === "xhigh";
   if (isMore) warnings.converted(`the effort ${level}`, "HIGH");
-  if (level && budget !== undefined) warnings.dropped("thinking.budget together with an effort");
+  if (level && budget !== undefined) warnings.dropped("thinking.budget with an effort");
   return some<Draft>({
     includeThoughts: isShown(request),
     thinkingBudget: enabled === false ? 0 : level ? undefined : (budget ?? (effort ? BUDGETS[effort] : enabled ? -1 : undefined)),
