@@ -1,75 +1,75 @@
-/** What a wire is able to say: each has a table of that, and all parts of its translation get what `adapt` made of a request by it. */
+/** What a wire can express, as a table that each wire has, and what `adapt` makes of a request by that table. */
 import type { JsonObject, Media, Message, Opaque, Request, Sampling, Thinking, Tool, ToolResult, WireId } from "../core/nouns.ts";
 import type { NameRule, Names } from "./names.ts";
 import type { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
-/** What is absent cannot be said. */
+/** The wire cannot express what is absent here. */
 export interface Abilities {
   readonly wire: WireId;
-  /** The names that tools may have; absent: any. */
+  /** Which tool names are allowed; absent: any. */
   readonly names?: NameRule;
   readonly developer?: boolean;
   /** A system text in mid-conversation. */
   readonly systemAnywhere?: boolean;
-  /** Text behind the calls of a message, thinking behind its text. */
+  /** The parts of a message keep their order: text may follow calls, thinking may follow text. */
   readonly order?: boolean;
   /** The arguments of a call are text, which may be broken. */
   readonly textArguments?: boolean;
-  /** A call of the history that was cut. */
+  /** Truncated calls in the history. */
   readonly cutCalls?: boolean;
-  /** Calls without results and results without calls are refused, whoever sends them; of other wires' clients nobody is sent any. */
+  /** The API refuses calls without results and results without calls, so they are mended even for its own clients (for others, always). */
   readonly pairs?: boolean;
-  /** Results that are no text; that are errors; that have media. */
+  /** Results that are not text; that are errors; that have media. */
   readonly result?: (result: ToolResult) => boolean;
   readonly errors?: (result: ToolResult) => boolean;
   readonly resultMedia?: boolean;
   readonly media: (media: Media, role: Message["role"]) => boolean;
-  /** Files that only Google's servers can read. */
+  /** Files that only Google's servers can fetch. */
   readonly googleFiles?: boolean;
   readonly thinking?: (thinking: Thinking) => boolean;
   readonly customTools?: boolean;
   readonly strictTools?: boolean;
   readonly deferredTools?: boolean;
-  /** Whether the API wants tools declared of which none may be called; absent: they are not sent. */
+  /** Whether tools are sent even though none may be called; absent: they are not. */
   readonly idleTools?: (request: Request) => boolean;
-  /** The schema of what a tool returns. */
+  /** A schema for a tool's result. */
   readonly responses?: boolean;
-  /** `"mode"`: which tools may be called can only be said by sending no others; absent: nor can it be said that one must be. */
+  /** `"mode"`: calls are restricted to some tools only by sending no others; absent: nor can a call be demanded. */
   readonly toolChoice?: "mode" | "allowed";
-  /** `"tools"`: only beside tools. */
+  /** `"tools"`: only together with tools. */
   readonly parallelCalls?: true | "tools";
-  /** What the output is about; absent: its schema says so. */
+  /** A description of the output; absent: it moves into the schema. */
   readonly describedOutput?: true;
-  /** The API's keys, and ours. */
+  /** From the API's names of the settings to the nouns' names. */
   readonly sampling: Readonly<Record<string, keyof Sampling>>;
-  /** How many stop strings there may be; absent: any number. */
+  /** How many stop strings are allowed; absent: any number. */
   readonly stops?: number;
-  /** How long the ids of calls may be; absent: as long as they are. */
+  /** The maximum length of call ids; absent: none. */
   readonly ids?: number;
-  /** Marks of the prompt's cache, `cache_control`, have a place here, whoever sets them. */
+  /** Prompt-cache marks (`cache_control`), including those of other wires' clients. */
   readonly cacheMarks?: boolean | undefined;
-  /** Models that refuse a conversation which ends with their own words; others go on from there. */
+  /** Models that refuse a conversation that ends with an assistant message; others continue that message. */
   readonly wantsUser?: RegExp;
-  /** Another wire's state that has a place here. */
+  /** Which state of other wires this wire can carry. */
   readonly carries?: (opaque: Opaque) => boolean;
 }
 
-/** What all parts of a wire's translation need. */
+/** What `adapt` hands to the wire's encoder. */
 export interface Out {
-  /** What the target is able to say. */
+  /** The abilities by which the request was adapted. */
   readonly able: Abilities;
-  /** Its tools are those that the calls of the conversation are calls of. */
+  /** Its tools include those that are not sent, if the choice is `none`: calls in the history still refer to them. */
   readonly request: Request;
   /** The tools that are sent. */
   readonly tools: readonly Tool[];
   readonly profile: WireProfile;
   readonly warnings: Warnings;
   readonly names: Names;
-  /** The ids of calls, as they are sent. */
+  /** Maps call ids to the ids that are sent. */
   readonly ids: Pick<Names, "out">;
-  /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
+  /** The original schemas, by tool name, of tools whose schema was changed so that null means absent. */
   readonly nulls: Record<string, JsonObject>;
-  /** The schema of the output was put in an object. */
+  /** The output's schema was wrapped in an object. */
   wrapped?: true;
 }

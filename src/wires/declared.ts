@@ -1,9 +1,9 @@
-/** Tools as OpenAI has them, a list or a whole request; or the bare function objects. For people who have them in a file, or type them. */
+/** Reads tools that a user has in a file or types in: OpenAI's tools, as a list or inside a request, or bare function objects. */
 import { isObject } from "../core/json.ts";
 import type { Tool } from "../core/nouns.ts";
 import { getWire } from "./registry.ts";
 
-/** Throws if it is neither; `BadRequest` where a tool is none. */
+/** Throws an `Error` if there is no list of tools, and a `BadRequest` if an element is not a tool. */
 export function declaredTools(json: unknown): Tool[] {
   const tools = isObject(json) && "tools" in json ? json.tools : json;
   if (!Array.isArray(tools)) throw new Error('must be a list of tools, or a request with "tools"');

@@ -1,4 +1,4 @@
-/** What all requests to servers end with. */
+/** The last steps of encoding a request, the same for every wire. */
 import type { Out } from "./abilities.ts";
 import { callIds } from "./calls.ts";
 import { putExtra } from "./opaque.ts";
@@ -26,12 +26,12 @@ export function encoded({ able, request, warnings, names, nulls, wrapped }: Out,
   };
 }
 
-/** The request as the API counts its tokens: only these keys of it. */
+/** The request for a token count: the same body, reduced to the keys that the API accepts there. */
 export function counted({ body, ...rest }: Encoded, path: string, keys: ReadonlySet<string>): Encoded {
   return { ...rest, path, body: Object.fromEntries(Object.entries(body).filter(([key]) => keys.has(key))) };
 }
 
-/** A schema that was changed, with a word on all that it lost. */
+/** The converted schema; warns of every keyword that it lost. */
 export function told({ schema, lost }: SchemaOut, what: string, warnings: Warnings): SchemaOut["schema"] {
   for (const { path, keyword } of lost) warnings.add("schema", `${keyword} at ${path || "the top"} of ${what} was left out`);
   return schema;

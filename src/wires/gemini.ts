@@ -3,7 +3,7 @@
  *
  *     {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": [{"functionDeclarations": [{"name": "f"}]}]}
  *
- * The model stands in the path. Calls come whole, results may lack the id of their call, and a `thoughtSignature` is somebody's private state.
+ * The model is in the path. Calls come whole, results may lack the id of their call, and a `thoughtSignature` is Google's private state.
  */
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
@@ -26,7 +26,7 @@ export const gemini: Wire = {
   ...decoders(GeminiReader),
   ...encoders(WIRE, GeminiAnswer),
   hasReason,
-  // Whoever asked for an array gets one.
+  // A client that asked for an array gets its error in one.
   encodeError: (error, request, { status } = {}) => {
     const body = errorBody(error, status);
     return errorOutput(error, request?.stream === "array" ? [body] : body, WIRE);

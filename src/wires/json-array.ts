@@ -1,9 +1,9 @@
-/** A JSON array that is streamed element by element, `[{"a":1}\n,{"a":2}]`, as text that may be cut anywhere. */
+/** Reads a JSON array that is streamed element by element, `[{"a":1}\n,{"a":2}]`. The text may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
 import { Balance } from "./json-text.ts";
 import { frame, type SseEvent } from "./sse.ts";
 
-/** Gives the JSON text of each element, an object, as soon as it is complete. An object that stands alone counts as one, too. */
+/** Returns the JSON text of each element, an object, as soon as it is complete. A single object without the array is accepted, too. */
 export class ArrayReader {
   readonly #element = new Pile();
   #balance: Balance | undefined;
@@ -27,7 +27,7 @@ export class ArrayReader {
     return elements;
   }
 
-  /** What is left of an element that was cut. */
+  /** Returns the element so far; at the end of the stream, that is one that was cut off. */
   flush(): SseEvent[] {
     const element = this.#element.toString();
     this.#element.clear();

@@ -1,11 +1,11 @@
-/** JSON text, looked at without parsing it: where a string and a value end in it, and what it holds so far if it was cut, `{"input":"*** Begin Pa`. */
+/** Inspects JSON text without parsing it: where strings and values end, and what a cut text holds so far: `{"input":"*** Begin Pa`. */
 import { isObject } from "../core/json.ts";
 import type { JsonObject } from "../core/nouns.ts";
 import { parsed } from "./read.ts";
 
 const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [34, 44, 58, 91, 92, 93, 123, 125];
 
-/** Where a string ends whose text begins here: at its quote, or before the escape that was cut. */
+/** Where the string whose text begins at `from` ends: at its closing quote, or, if the text was cut, before any incomplete escape. */
 export function stringEnd(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at >= 0 && isEscaped(text, at, from)) at = text.indexOf('"', at + 1);
@@ -27,7 +27,7 @@ export function pastBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Behind the value that begins here; the text must be valid. */
+/** The index after the value that begins at `from`. The text must be valid. */
 export function valueEnd(text: string, from: number): number {
   const first = text[from];
   if (first === '"') return stringEnd(text, from + 1) + 1;
@@ -37,7 +37,7 @@ export function valueEnd(text: string, from: number): number {
   return at;
 }
 
-/** Follows the brackets of a value that arrives in pieces: enough to know where it ends, without parsing it twice. */
+/** Counts the brackets of a value that arrives in pieces, to find its end without parsing it. */
 export class Balance {
   #depth = 0;
   #inString = false;
@@ -48,12 +48,12 @@ export class Balance {
     return this.#inString;
   }
 
-  /** An object or a list was opened, and all that was opened is closed. */
+  /** An object or a list was opened, and every bracket is closed again. */
   get complete(): boolean {
     return this.#opened && this.#depth === 0;
   }
 
-  /** Reads up to the end of the value, and answers how far that is; -1: the value goes on. */
+  /** Reads up to the end of the value and returns the index after it; -1: the value is not complete yet. */
   read(text: string, from = 0): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -71,7 +71,10 @@ export class Balance {
   }
 }
 
-/** What an object holds that was cut: a string keeps what was written of it, a key without its value is left out. One that nests too deep holds nothing. */
+/**
+ * The content of an object whose text was cut: a cut string keeps what there is of it, a key without a value is left out. An object that
+ * nests deeper than `maxDepth` counts as empty.
+ */
 export function partialObject(text: string, maxDepth: number): JsonObject {
   const closers: string[] = [];
   let [whole, isKey] = ["", false];

@@ -1,11 +1,11 @@
-/** Media and tool results, as far as several wires treat them alike. */
+/** What several wires do alike with media and tool results. */
 import { isObject } from "../core/json.ts";
 import type { Json, Media, Message, Text } from "../core/nouns.ts";
 import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
 import { entryOf, isText, listOf, UNTOLD } from "./read.ts";
 
-/** What is not said of a file is told by its name, or that of its URL. */
+/** Media types by file extension, for files that come without a type. */
 const ENDINGS: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
   json: "application/json",
@@ -15,13 +15,13 @@ const ENDINGS: Readonly<Record<string, string>> = {
   html: "text/html",
 };
 
-/** A file of which only that is known; and what it is if they do not tell. */
+/** A file without a media type: its name or URL tells the type; `otherwise`: the type if they do not. */
 export function fileFromUrl(url: string | undefined, name: string | undefined, otherwise = UNTOLD): Media {
   const [ending = ""] = /[^.]*$/.exec((name ?? url ?? "").replace(/[?#].*/s, "").toLowerCase()) ?? [];
   return mediaFromUrl(url, entryOf(ENDINGS, ending) ?? otherwise);
 }
 
-/** Media from a URL; the bytes of a `data:` URL are taken out. */
+/** Media from a URL. A base64 `data:` URL becomes `data`. */
 export function mediaFromUrl(url: string | undefined, mediaType: string): Media {
   if (url === undefined) return { type: "media", mediaType };
   const comma = url.indexOf(",");
@@ -30,20 +30,32 @@ export function mediaFromUrl(url: string | undefined, mediaType: string): Media 
   return { type: "media", mediaType: type || mediaType, data: url.slice(comma + 1) };
 }
 
-/** The URL of media, which may be a `data:` URL; `undefined`: there is neither. */
+/** The URL of media: a `data:` URL if the bytes are known; `undefined`: there is neither. */
 export const urlOfMedia = (media: Media): string | undefined =>
   media.data === undefined ? media.url : `data:${media.mediaType};base64,${media.data}`;
 
 /** `image` of `image/png`. */
 export const mediaKind = (media: Media): string => media.mediaType.slice(0, media.mediaType.indexOf("/"));
 
-/** Stands for media that a target does not take; a file of text is told all the same. */
-export function labelOf({ mediaType, name, url, data }: Media): Text {
-  const label = `[${[mediaType, name, url].filter(Boolean).join(" ")}]`;
-  return { type: "text", text: data !== undefined && mediaType.startsWith("text/") ? `${label}\n${fromBase64(data)}` : label };
+/** The content of a text file; `undefined`: it is no text file, or its data is not base64. */
+export function textOfFile({ mediaType, data }: Media): string | undefined {
+  if (data === undefined || !mediaType.startsWith("text/")) return undefined;
+  try {
+    return fromBase64(data);
+  } catch {
+    return undefined;
+  }
 }
 
-/** A message for those who take no media: a label stands where one was shown. */
+/** A label in place of media that the target does not accept. The content of a text file follows its label. */
+export function labelOf(media: Media): Text {
+  const { mediaType, name, url } = media;
+  const label = `[${[mediaType, name, url].filter(Boolean).join(" ")}]`;
+  const content = textOfFile(media);
+  return { type: "text", text: content === undefined ? label : `${label}\n${content}` };
+}
+
+/** The message with a label in place of each of its media, for targets that accept none. */
 export function withLabels(message: Message): Message {
   if (message.role === "tool") {
     const { media = [], output, ...result } = message;
@@ -57,20 +69,20 @@ export function withLabels(message: Message): Message {
   return { ...message, content: [{ type: "text", text: texts.join("\n") }] };
 }
 
-/** The texts of an output that is text, or a list of text parts. */
+/** The texts of an output that is a string or a list of text parts; `undefined` for any other. */
 export function textsOf(output: Json): string[] | undefined {
   const parts = isText(output) ? [{ type: "text", text: output }] : listOf(output);
   const texts = parts.map((part) => (isObject(part) && part.type === "text" ? part.text : undefined));
   return texts.length > 0 && texts.every((text) => isText(text)) ? texts : undefined;
 }
 
-/** A tool's output as text; of a list of text parts, their texts. */
+/** A tool's output as text: its texts, or its JSON text if it is anything else. */
 export const outputText = (output: Json): string => textsOf(output)?.join("\n") ?? printBody(output);
 
-/** What stands for all that was said before. */
+/** The text of a summary that replaces the conversation before it. */
 export const summaryText = (summary: string): string => `Summary of the conversation so far:\n\n${summary}`;
 
-/** The result of a tool that failed, where nothing else tells so. Most say it themselves. */
+/** The output of a failed tool, for targets without an error flag. Most outputs already begin with "error". */
 export function errorText(output: Json): string {
   const text = outputText(output);
   return /^\W*error/i.test(text) ? text : `Error: ${text}`;

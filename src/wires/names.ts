@@ -1,11 +1,11 @@
-/** Tool names that a target forbids go there under another name, and come back under their own. */
+/** Renames tools whose names the target forbids, and restores their names in the answer. */
 import { entryOf } from "./read.ts";
 
 export interface NameRule {
-  /** Matches one character that is forbidden; with the flag `g`. Absent: none is. */
+  /** Matches one forbidden character, with the flag `g`. Absent: every character is allowed. */
   readonly forbidden?: RegExp;
   readonly max: number;
-  /** What a name must begin with, if the first character is special. */
+  /** What a name must begin with, if the first character has a rule of its own. */
   readonly first?: RegExp;
 }
 
@@ -13,17 +13,17 @@ export class Names {
   readonly #rule: NameRule;
   readonly #sent = new Map<string, string>();
   readonly #taken: Set<string>;
-  /** The name that was sent, then ours: what a `WireContext` holds. */
+  /** From the name that was sent to ours, for the `WireContext`. */
   readonly context: Record<string, string> = {};
 
-  /** `names`: all that are declared, so that no new name meets one of them. */
+  /** `names`: all declared names, so that no new name collides with one of them. */
   constructor(names: Iterable<string>, rule: NameRule) {
     this.#rule = rule;
     this.#taken = new Set(names);
     for (const name of this.#taken) this.out(name);
   }
 
-  /** The name as the target gets it. Depends on nothing but the name, so that a cached prefix stays what it was. */
+  /** The name to send. It depends only on the name itself (unless hashes collide), so that a cached prefix stays valid. */
   readonly out = (name: string): string => {
     const known = this.#sent.get(name);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class Names {
   };
 }
 
-/** Our name of what a server calls by another. */
+/** Our name for the name that the server uses. */
 export const ownName = (context: { readonly names: Readonly<Record<string, string>> }, name: string): string =>
   entryOf(context.names, name) ?? name;
 

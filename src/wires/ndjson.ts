@@ -1,8 +1,8 @@
-/** Newline-delimited JSON, `{"a":1}\n{"a":2}\n`, as text that may be cut anywhere. */
+/** Reads newline-delimited JSON, `{"a":1}\n{"a":2}\n`. The text may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
 import { frame, type SseEvent } from "./sse.ts";
 
-/** Gives complete lines only, without the blank ones. */
+/** Returns complete lines only, and no blank ones. */
 export class LineReader {
   readonly #line = new Pile();
 
@@ -18,7 +18,7 @@ export class LineReader {
     return lines;
   }
 
-  /** The end: what is left is a line, too. */
+  /** Ends the line: at the end of the stream, one without a line end counts, too. */
   flush(): SseEvent[] {
     const line = this.#line.toString().trim();
     this.#line.clear();

@@ -1,6 +1,6 @@
 /**
- * Ollama's chat (`POST /api/chat`) and, with the prompt as a user message, its completion (`POST /api/generate`). An answer is a line of JSON
- * for each piece, or one object for all of it; calls come whole:
+ * Ollama's chat (`POST /api/chat`) and completion (`POST /api/generate`), whose prompt is read as a user message. An answer is a line of
+ * JSON for each piece, or one object for everything; calls come whole:
  *
  *     {"model":"m","created_at":"…","message":{"role":"assistant","content":"Hi"},"done":false}
  *     {"model":"m","created_at":"…","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","eval_count":2}

@@ -1,6 +1,6 @@
 /**
- * What the nouns have no place for. A wire keeps it as `state` on the thing it stood on, or as `extra` of the request, and puts it back
- * where it came from; another wire leaves it out and says so.
+ * Carries what the nouns have no place for. A wire keeps it as `state` of the message, part or tool it was found on, or as `extra` of the
+ * request, and puts it back where it came from; another wire leaves it out, with a warning.
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
@@ -15,7 +15,7 @@ export const opaque = (wire: WireId, kind: string, data: Json, quiet?: boolean):
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is, and nothing at all. */
+/** One `Opaque` for each key of an object. `quiet`: keys that other wires drop without a warning, as they do nulls and `cache_control`. */
 export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (kind: string) => boolean): Opaque[] | undefined {
   let state: Opaque[] | undefined;
   for (const kind in rest) {
@@ -28,14 +28,14 @@ export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (
   return state;
 }
 
-/** Of several states that a thing may have, all; `undefined`: it has none. */
+/** All given states as one list; `undefined` if there is none. */
 export function joined(...states: (readonly Opaque[] | undefined)[]): Opaque[] | undefined {
   let all: Opaque[] | undefined;
   for (const state of states) if (state?.length) all = all ? [...all, ...state] : [...state];
   return all;
 }
 
-/** Puts more state, if there is any, behind what a thing of ours carries. */
+/** Appends state, if there is any, to the state that the object has. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
   const carrier: T & { state?: Opaque[] } = thing;
   const state = joined(carrier.state, ...states);
@@ -45,7 +45,7 @@ export function withState<T extends object>(thing: T, ...states: (readonly Opaqu
 
 // ---- Out
 
-/** Puts a wire's own state back. What begins with `#` is no field, but a mark for the wire itself. */
+/** Puts a wire's own state back. A kind that begins with `#` is not a field, but a mark for the wire itself. */
 export function putState<T extends object>(wire: WireId, target: T, state: readonly Opaque[] | undefined): T {
   for (const { wire: from, kind, data } of state ?? []) if (from === wire && kind[0] !== "#") merge(target as Draft, kind, data);
   return target;
@@ -55,19 +55,19 @@ interface Carrier {
   readonly state?: readonly Opaque[] | undefined;
 }
 
-/** Whether any of these things carries what is this wire's own. */
+/** Whether any of these carries state of this wire. */
 export const hasOwn = (wire: WireId, ...things: readonly Carrier[]): boolean =>
   things.some(({ state }) => state?.some((opaque) => opaque.wire === wire));
 
-/** What this wire has left under that name. */
+/** The data that this wire stored under that kind. */
 export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kind: string): Json | undefined =>
   state?.find((opaque) => opaque.wire === wire && opaque.kind === kind)?.data;
 
-/** Puts `request.extra` back into the body: keys beside those that are there, elements at their old places in their lists. */
+/** Puts `request.extra` back into the body: keys into their objects, elements at their old indexes in their lists. */
 export function putExtra(wire: WireId, body: Draft, request: Request, warnings: Warnings): void {
   for (const { wire: from, kind, data } of request.extra ?? []) {
     if (from === wire && kind[0] !== "#" && !putAt(body, kind.match(/[^.[\]]+/g) ?? [], data, kind.endsWith("]"))) {
-      warnings.add("moved", `${kind} was left out: the request no longer has its place`);
+      warnings.add("moved", `${kind} was left out: its place is no longer in the request`);
     }
   }
 }
@@ -90,7 +90,7 @@ function putAt(body: Draft, steps: readonly string[], data: Json, element: boole
   return true;
 }
 
-/** What we said ourselves stays; objects grow together. */
+/** Keeps what is already there; merges objects. */
 function merge(target: Draft, key: string, data: Json): void {
   const there = entryOf(target, key);
   if (there === undefined) setOwn(target, key, data);

@@ -1,4 +1,4 @@
-/** Where the body of a request alone was sent to. */
+/** The path that a request's body belongs to, where only the body is known. */
 import type { WireId } from "../core/nouns.ts";
 
 const PATHS: Readonly<Record<WireId, string>> = {
@@ -9,7 +9,7 @@ const PATHS: Readonly<Record<WireId, string>> = {
   ollama: "/api/chat",
 };
 
-/** `model`: Gemini's API has it nowhere else. */
+/** `model`: for Gemini's API, which has it only in the path. */
 export function pathOfBody(wire: WireId, body: unknown, model = ""): string {
   const isPrompt = wire === "ollama" && typeof body === "object" && body !== null && "prompt" in body;
   return isPrompt ? "/api/generate" : PATHS[wire].replace("{model}", encodeURIComponent(model));

@@ -1,7 +1,6 @@
 /**
- * JSON text inside a body, for arguments whose bytes must survive (`1.0`, integers over 2^53, the order of keys), and for numbers that a
- * double cannot hold, wherever they stand. Whoever prints a body with `JSON.stringify` sends the same value, as far as JavaScript has it;
- * whoever prints it with `printBody`, the same bytes.
+ * Embeds JSON text in a body, for arguments whose bytes must survive (`1.0`, integers over 2^53, the order of keys) and for numbers that a
+ * double cannot hold. `printBody` prints such a body with the same bytes; `JSON.stringify` prints the values as JavaScript has them.
  */
 import { setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
@@ -10,10 +9,10 @@ import { stringEnd, valueEnd } from "./json-text.ts";
 import { isList, isText } from "./read.ts";
 
 let mark: string | undefined;
-/** Stands for a text, or marks one, while a body is printed or read. Whoever wrote the body cannot know it. */
+/** A placeholder for JSON text while a body is printed, and a mark for numbers while it is read. Random, so that no body can contain it. */
 export const theMark = (): string => (mark ??= `\u0001${Math.random()}\u0001`);
 
-/** The texts of the body that is being printed, where the mark stands for each of them. */
+/** The texts of the body that is being printed, each of which has the mark in its place. */
 let texts: string[] | undefined;
 
 class RawJson {
@@ -35,10 +34,10 @@ class RawJson {
 
 type Holder = JsonObject | readonly Json[];
 
-/** A body without it has no number that a double cannot hold; few bodies have it. */
+/** Finds integers that a double may not hold. Few bodies have one; all others are parsed only once. */
 const LONG_NUMBER = /[:[,\s-]\d{16}/;
 
-/** `JSON.parse`, but numbers that would be printed otherwise remember how they were written: no engine of Node 20 tells it. */
+/** Like `JSON.parse`, but numbers that would be printed differently keep their text. Node 20 cannot tell a reviver the source text. */
 export function parseBody(text: string): Json {
   const value = JSON.parse(text) as Json;
   if (!LONG_NUMBER.test(text)) return value;
@@ -54,7 +53,7 @@ export function parseBody(text: string): Json {
   return read;
 }
 
-/** The text, where each number that would be printed otherwise is a string behind the mark. */
+/** Turns each number that would be printed differently into a string that begins with the mark. */
 function withMarkedNumbers(text: string): string {
   let [marked, from] = ["", 0];
   for (let at = 0; at < text.length; at++) {
@@ -71,7 +70,7 @@ function withMarkedNumbers(text: string): string {
   return marked + text.slice(from);
 }
 
-/** The copy of an object, whose numbers are written as that one's were. */
+/** Makes a copy of `holder` print its numbers as `holder` does. */
 export function withNumbersOf<T extends JsonObject>(holder: JsonObject, copy: T): T {
   const numbers = numbersOf(holder);
   if (numbers && copy !== holder) keep(copy, numbers);
@@ -95,10 +94,13 @@ function asWritten(this: Holder): unknown {
 
 // ---- Arguments
 
-/** JSON text without line ends, which can only stand between two values: a body may have to be one line. Blanks before one stay: to look for those first would be quadratic. */
+/**
+ * Removes line ends, which JSON text has only between tokens: a body may have to be one line. Blanks before a line end stay, since matching
+ * them would take quadratic time.
+ */
 export const oneLine = (json: string): string => json.replace(/[\r\n]\s*/g, "");
 
-/** A call's arguments as a value of a body: the object, or its text where printing the object would change it. */
+/** A call's arguments as a value in a body: the object, or its text if printing the object would change it. */
 export const argumentsValue = (call: { arguments: JsonObject; json?: string | undefined }): JsonObject | RawJson =>
   call.json === undefined || call.json === JSON.stringify(call.arguments)
     ? call.arguments
@@ -106,7 +108,7 @@ export const argumentsValue = (call: { arguments: JsonObject; json?: string | un
 
 // ---- Printing
 
-/** Not every reader takes these for letters: Python's clients end a line there, and gemini-cli gives up. */
+/** Escapes U+2028 and U+2029: Python's clients end a line there, and gemini-cli fails. */
 export const withoutSeparators = (json: string): string =>
   /[\u2028\u2029]/.test(json) ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : json;
 

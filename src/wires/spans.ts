@@ -1,11 +1,11 @@
-/** Values as they stand in a JSON text, for arguments whose bytes must survive: `JSON.parse` keeps neither `1.0` nor 2^53 + 1. */
+/** Finds values in JSON text without parsing it, for arguments whose bytes must survive: `JSON.parse` keeps neither `1.0` nor 2^53 + 1. */
 import type { Json } from "../core/nouns.ts";
 import { branches, innerSchema, type SchemaNode, schemaTypes } from "../core/schema.ts";
 import { pastBlanks, valueEnd } from "./json-text.ts";
 import { oneLine } from "./raw.ts";
 import { isText, listOf, parsed } from "./read.ts";
 
-/** The JSON text of each value of this key, in the order in which they stand; such values are not looked into. The text must be valid. */
+/** The JSON text of each value of this key, in order. The same key inside such a value is not found. The text must be valid. */
 export function valuesOf(text: string, key: string): string[] {
   const found: string[] = [];
   const wanted = JSON.stringify(key);
@@ -21,20 +21,20 @@ export function valuesOf(text: string, key: string): string[] {
   return found;
 }
 
-/** The arguments of calls as they were written, to be asked for in the order in which they stand. */
+/** The original text of calls' arguments. They must be asked for in the order of the text. */
 export class ArgumentTexts {
   readonly #body: unknown;
   readonly #key: string;
   #texts: string[] | undefined;
   #next = 0;
 
-  /** `body`: a request or an answer. Where it is no text, nobody knows how it was written. */
+  /** `body`: a request or an answer. If it is not text but already parsed, the original text is unknown. */
   constructor(body: unknown, key: string) {
     this.#body = body;
     this.#key = key;
   }
 
-  /** The text that stands for this value, without line ends; those before it stood for something else. */
+  /** The text of this value, without line ends. Texts of other values before it are skipped. */
   take(value: Json): string | undefined {
     const wanted = JSON.stringify(value);
     this.#texts ??= isText(this.#body) ? valuesOf(this.#body, this.#key) : [];
@@ -46,14 +46,14 @@ export class ArgumentTexts {
   }
 }
 
-/** JSON text without the nulls that its schema does not allow: strict mode has them stand for what is absent. All else stays as it is written. */
+/** Removes the nulls that the schema does not allow, which mean "absent" in strict mode. Everything else keeps its bytes. */
 export function withoutNulls(json: string, schema: SchemaNode | undefined): string {
   const open = pastBlanks(json, 0);
   const isObject = json[open] === "{";
   if (!isObject && json[open] !== "[") return json;
   const required = new Set(schema && branches(schema).flatMap((branch) => listOf(branch.required)));
   const kept: string[] = [];
-  let end = open; // where the last one ends: at a comma, or at the bracket that closes
+  let end = open; // the comma or closing bracket after the last entry
   do {
     const from = end + 1;
     let at = pastBlanks(json, from);
@@ -69,7 +69,7 @@ export function withoutNulls(json: string, schema: SchemaNode | undefined): stri
   return json.slice(0, open + 1) + kept.join(",") + json.slice(end);
 }
 
-/** Where nothing is said of values, null is one. */
+/** Without a type, the schema allows null. */
 function isNullable(schema: SchemaNode | undefined): boolean {
   const types = schemaTypes(schema);
   return types.length === 0 || types.includes("null");

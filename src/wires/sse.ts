@@ -1,29 +1,29 @@
-/** Server-sent events, `event: ping\ndata: {}\n\n`, as text that may be cut anywhere. */
+/** Reads and writes server-sent events, `event: ping\ndata: {}\n\n`. The text that is read may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
 import { added } from "./read.ts";
 
 export interface SseEvent {
-  /** What the `event:` line said; `""`: there was none. */
+  /** The value of the `event:` line; `""`: there was none. */
   event: string;
   data: string;
 }
 
-/** What stands in a frame of another kind, which has no name; none, if it is empty. */
+/** The frame of another framing as an event without a name; none if it is empty. */
 export const frame = (data: string): SseEvent[] => (data === "" ? [] : [{ event: "", data }]);
 
 const DATA = "data: ";
-/** The field that llama-server had for it. */
+/** A field that older llama-servers send instead of `data` if the answer fails. */
 const ERROR = "error";
 
 /** Reads events however lines end: LF, CRLF or CR. */
 export class SseReader {
   readonly #line = new Pile();
-  /** A CR ended the last piece: a LF at the start of the next one belongs to it. */
+  /** The last piece ended with a CR: an LF at the start of the next one belongs to it. */
   #afterReturn = false;
   #first = true;
   #event = "";
   #data: string | undefined;
-  /** An object that is no field: so Google says what went wrong in mid-stream, over several lines. */
+  /** The event is a JSON object without a field name, over several lines: Google sends errors in mid-stream this way. */
   #bare = false;
   #events: SseEvent[] = [];
 
@@ -37,12 +37,12 @@ export class SseReader {
       this.#afterReturn = false;
       if (text.charCodeAt(from) === 10) from++;
     }
-    // Each kind of line end is searched for once: looking for a CR from every line on would be quadratic in a text without one.
+    // The next LF and the next CR are remembered: searching for a CR again at every line would be quadratic in a text without one.
     let feed = text.indexOf("\n", from);
     let carriage = text.indexOf("\r", from);
     while (feed >= 0 || carriage >= 0) {
       if (carriage < 0 && this.#isBetween && text.charCodeAt(feed + 1) === 10 && text.startsWith(DATA, from)) {
-        // Nearly all events: one line of data, and the blank one.
+        // Nearly all events are one line of data and a blank line.
         this.#events = added(this.#events, { event: "", data: text.slice(from + DATA.length, feed) });
         from = feed + 2;
         feed = text.indexOf("\n", from);
@@ -63,14 +63,14 @@ export class SseReader {
     return this.#take();
   }
 
-  /** The end: a last event counts even if the blank line behind it is missing. */
+  /** Ends the stream: the last event counts even without the blank line after it. */
   flush(): SseEvent[] {
     this.#endLine(this.#rest(""));
     this.#endLine("");
     return this.#take();
   }
 
-  /** No event has begun. */
+  /** Between two events: none has begun. */
   get #isBetween(): boolean {
     return this.#data === undefined && this.#event === "" && this.#line.length === 0;
   }
@@ -81,7 +81,7 @@ export class SseReader {
     return events;
   }
 
-  /** A line that may have begun in an earlier piece. */
+  /** The whole line, which may have begun in an earlier piece. */
   #rest(end: string): string {
     if (this.#line.length === 0) return end;
     this.#line.add(end);
@@ -107,7 +107,7 @@ export class SseReader {
   }
 }
 
-/** What a line says of a field; `undefined`: it is another field, or a comment. */
+/** The value of this field; `undefined`: the line is another field, or a comment. */
 function valueOfField(line: string, field: string): string | undefined {
   const colon = field.length;
   if (!line.startsWith(field)) return undefined;
@@ -115,9 +115,9 @@ function valueOfField(line: string, field: string): string | undefined {
   return line[colon] === ":" ? line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1) : undefined;
 }
 
-/** One event. The data is JSON text, which has no line ends of its own. */
+/** One event. The data is JSON text without line ends. */
 export const sseEvent = (data: string, event?: string): string =>
   event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 
-/** A comment: it keeps a stream alive, and nobody reads it. */
+/** A comment, which keeps the stream alive and which clients ignore. */
 export const HEARTBEAT = ":\n\n";

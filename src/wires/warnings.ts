@@ -1,11 +1,11 @@
-/** What a target cannot express, said once each. */
+/** Warnings of what a target cannot express, each given once. */
 import type { Opaque, Request, Tool, Warning, WireId } from "../core/nouns.ts";
 import { objectOf } from "./read.ts";
 
-/** Some APIs refuse it. */
-export const NO_USER = ["a conversation that no user begins", "one that begins with a dot"] as const;
+/** Some APIs refuse a conversation that begins with an assistant message. */
+export const NO_USER = ["a conversation that does not begin with the user", 'one that begins with the user\'s "."'] as const;
 
-/** Who writes a prompt has no place for anything that only a wire knows. */
+/** A wire, or the prompt of a dialect, which has no place for any wire's state. */
 type Target = WireId | "a prompt";
 
 export class Warnings {
@@ -24,24 +24,24 @@ export class Warnings {
     this.#tell?.({ code, message });
   }
 
-  /** Left out: the target has no place for it. */
+  /** Warns of what is left out because the target has no place for it. */
   dropped(what: string): void {
     this.add("dropped", `${what} has no place in ${this.#target} and was left out`);
   }
 
-  /** Sent, but in another form. */
+  /** Warns of what is sent in another form. */
   converted(what: string, into: string): void {
     this.add("converted", `${what} was sent as ${into}`);
   }
 
-  /** State of other wires, of which nobody here has a place to put it, but for what the target carries. */
+  /** Warns of other wires' state that is lost. `carries`: state that the target can carry. */
   foreign(state: readonly Opaque[] | undefined, carries?: (opaque: Opaque) => boolean): void {
     for (const opaque of state ?? [])
       if (opaque.wire !== this.#target && !opaque.quiet && !carries?.(opaque))
         for (const what of lostIn(opaque)) this.dropped(`${what} of ${opaque.wire}`);
   }
 
-  /** The same, of all that a request holds. */
+  /** The same for all state in a request. */
   foreignIn({ messages, extra }: Request, tools: readonly Tool[], carries?: (opaque: Opaque) => boolean): void {
     const tell = ({ state }: { state?: readonly Opaque[] }): void => this.foreign(state, carries);
     tools.forEach(tell);
@@ -53,12 +53,15 @@ export class Warnings {
   }
 }
 
-/** By its own name, not by that of what it stands in. */
+/** The names of what is lost: of a `part`, each of its fields. */
 function lostIn({ kind, data, part }: Opaque): string[] {
   const given = objectOf(data);
   if (part) return Object.keys(given).map((key) => `${kind}.${key}`);
   return [kind.replace(/^#+/, "") + (given.type === undefined ? "" : ` (${given.type})`)];
 }
 
-/** What was found out when a request was read. Of things whose kind only their own API knows, whoever writes it tells by itself: that API gets them. */
+/**
+ * The warnings from reading a request, without those about unknown kinds: their own API gets such things back, and the encoder for any
+ * other warns of them itself.
+ */
 export const readWarnings = ({ warnings = [] }: Request): readonly Warning[] => warnings.filter(({ code }) => !code.endsWith("-kind"));

@@ -1,6 +1,6 @@
 /**
- * Structured output where the API takes objects only: a list is asked for inside of one, `{"value": [1, 2]}`, and taken out of it again,
- * piece by piece as it comes. An answer that is no such object stays as it is.
+ * Structured output for an API that accepts only objects: a list is requested inside an object, `{"value": [1, 2]}`, and taken out of it
+ * again, piece by piece as it streams. An answer that is not such an object stays unchanged.
  */
 import type { Event, JsonObject } from "../core/nouns.ts";
 import { Balance } from "./json-text.ts";
@@ -8,10 +8,10 @@ import { defined } from "./read.ts";
 
 const KEY = "value";
 const BEFORE = /^\s*\{\s*"value"\s*:\s*/;
-/** What may still become that. */
+/** Text that may be the start of `BEFORE`. */
 const BEGINNING = /^\s*(?:\{\s*(?:"\w*(?:"\s*)?)?)?$/;
 
-/** References point to the top: what they name stays there. */
+/** Definitions stay at the top, since references point there. */
 export const wrappedSchema = ({ $defs, definitions, ...schema }: JsonObject): JsonObject =>
   defined<JsonObject>({
     type: "object",
@@ -23,9 +23,9 @@ export const wrappedSchema = ({ $defs, definitions, ...schema }: JsonObject): Js
   });
 
 export class Unwrapping {
-  /** What may be the beginning of the object. */
+  /** Text that may be the start of the object. */
   #held = "";
-  /** Of the object, as long as it is open; `null`: there is none, or none any more. */
+  /** The brackets of the object while it is open; `null`: there is no object, or it has ended; `undefined`: not known yet. */
   #open: Balance | null | undefined;
 
   *events(events: readonly Event[]): Generator<Event, void, undefined> {

@@ -207,6 +207,10 @@ describe("what the nouns hold", () => {
       { role: "system", content: [text("S")] },
     ]);
   });
+  test.each([["all"], [{ type: "all" }]])("thinking is kept if an edit says so, in any order of its keys: %j", (keep) => {
+    const edits = [{ keep, type: "clear_thinking_20251015" }];
+    expect(asking({ context_management: { edits } }).thinking).toEqual({ keep: true });
+  });
   test("a deferred tool that was referred to is there for everybody", () => {
     const deferred = request.tools?.map(({ name, deferred }) => [name, deferred ?? false]);
     expect(deferred).toEqual([
@@ -567,6 +571,7 @@ describe("tools and settings as the API wants them", () => {
     const thinking = encode({ thinking: { budget: 2000 }, sampling: { temperature: 0.3, topK: 5, topP: 0.99 } });
     expect(thinking).toMatchObject({ top_p: 0.99 });
     expect(validateRequest("anthropic", thinking)).toEqual([]);
+    expect(encode({ thinking: { budget: 2000 }, sampling: { topK: 1 } }).top_k).toBeUndefined(); // "`top_k` must be unset when thinking is enabled"
     expect(warningsOf({ sampling: { seed: 1 }, output: {}, stop: [" "] })).toHaveLength(3);
   });
   test("its own clients know which models take top_p beside a temperature", () => {
@@ -582,6 +587,11 @@ describe("tools and settings as the API wants them", () => {
         schema: { type: "object", properties: { a: { type: "object", additionalProperties: false } }, additionalProperties: false },
       },
     });
+  });
+  test("a thinking budget below what the API accepts is raised, with a warning", () => {
+    expect(encode({ thinking: { budget: 500 } })).toMatchObject({ thinking: { type: "enabled", budget_tokens: 1024 } });
+    expect(warningsOf({ thinking: { budget: 500 } })).toEqual(["a thinking budget of 500 tokens was sent as 1024"]);
+    expect(warningsOf({ thinking: { budget: 1024 } })).toEqual([]);
   });
   test("there is always a limit", () => {
     expect(encode({}).max_tokens).toBe(32_000);

@@ -704,11 +704,11 @@ describe("a bad request says where, and what to do", () => {
     ],
     [
       { contents: [{ role: "user", parts: [{ functionCall: { name: "f" } }] }] },
-      "contents[0].parts[0] may only stand in a content whose role is",
+      "contents[0].parts[0] is only allowed in a content whose role is",
     ],
     [
       { contents: [{ role: "model", parts: [{ functionResponse: { name: "f" } }] }] },
-      "contents[0].parts[0] may only stand in a content whose role is",
+      "contents[0].parts[0] is only allowed in a content whose role is",
     ],
     [
       { contents: [hi], tools: [{ functionDeclarations: [{}] }] },
@@ -1510,7 +1510,7 @@ describe("contents as Google's servers take them", () => {
     const { body, context } = gemini.encodeRequest({ model: "m", messages: [{ role: "assistant", content: [call] }, result] });
     expect(body).toMatchObject({ contents: [{ role: "user", parts: [{ text: "." }] }, { role: "model" }, { role: "user" }] });
     expect(context.warnings.map(({ message }) => message)).toEqual([
-      "a conversation that no user begins was sent as one that begins with a dot",
+      'a conversation that does not begin with the user was sent as one that begins with the user\'s "."',
     ]);
   });
 });

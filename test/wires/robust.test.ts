@@ -51,6 +51,11 @@ describe.each(wires)("%s", (id, wire) => {
       }),
     );
   });
+  test("a text file whose data is not base64 can be written", () => {
+    const file = { type: "media", mediaType: "text/plain", data: "%%%", name: "a.txt" } as const;
+    const { body } = wire.encodeRequest({ model: "m", messages: [{ role: "user", content: [file] }] });
+    expect(JSON.stringify(body)).toMatch(/"[^"]*%%%"|\[text\/plain a\.txt\]/);
+  });
   test("any request can be written", () => {
     fc.assert(
       fc.property(request, numbers, fc.subarray(Object.values(requestFeatures), { maxLength: 4 }), (given, _, features) => {

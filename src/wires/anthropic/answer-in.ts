@@ -1,4 +1,4 @@
-/** Answers of servers, whole or as events: `message_start`, blocks (`content_block_start`, deltas, `content_block_stop`), `message_delta`, `message_stop`. */
+/** Servers' answers, whole or as events: `message_start`, `content_block_start`, `_delta` and `_stop`, `message_delta`, `message_stop`. */
 import type { ErrorInfo, Json, JsonObject, Opaque, Usage } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
@@ -10,23 +10,23 @@ import { entryOf, grow, isList, objectOf, parsed, textOf, words } from "../read.
 import { ArgumentTexts } from "../spans.ts";
 import { BLOCK, type Carried, REDACTED, STOP_REASONS, STREAM, signed, USAGE, WIRE } from "./common.ts";
 
-/** A block that is being written. */
+/** A block that is being received. */
 interface Block {
   readonly type: string;
-  /** How it began; deltas of blocks that we do not know are added to it. */
+  /** The block as it began; deltas of unknown blocks are added to it. */
   whole: { [key: string]: Json };
-  /** How such a block streamed. */
+  /** The start and the deltas of an unknown block. */
   stream?: { readonly start: JsonObject; readonly deltas: Json[] };
-  /** What only this wire knows of it; a text says it with its first piece. */
+  /** Fields that the nouns have no place for; a text carries them with its first piece. */
   state: Opaque[] | undefined;
-  /** Something of it has been said already. */
+  /** Some of its content has been received. */
   said: boolean;
   readonly json: Pile;
   readonly citations: Json[];
 }
 
 const QUIET = words("caller");
-/** The blocks that nouns stand for. */
+/** The blocks that the nouns have a place for. */
 const KNOWN = words("text thinking redacted_thinking tool_use");
 
 export class MessageReader extends AnswerReader {
@@ -35,13 +35,13 @@ export class MessageReader extends AnswerReader {
   override readonly repeats = true;
   readonly #blocks = new Map<number, Block>();
   readonly #carried: Carried = new Map();
-  /** A call that ended without arguments: whether it was cut, only what follows tells. */
+  /** A call that ended without arguments: only what follows tells whether it was cut. */
   #blank: number | undefined;
   #last = -1;
   #lastType = "";
   readonly #counts: Usage = {};
   #end: End = {};
-  /** The inputs of a whole answer, as they are written. */
+  /** The original text of the inputs, in a whole answer. */
   #texts: ArgumentTexts | undefined;
 
   override body(message: Fields, text: string): void {
@@ -56,7 +56,7 @@ export class MessageReader extends AnswerReader {
     const cut = entryOf(STOP_REASONS, stop_reason) === "length";
     message.each("content", (block, index) => {
       this.#blockStart(index, block);
-      // The last call of an answer that was cut may be half of one, and nothing shows it.
+      // In a truncated answer, the last call may be incomplete, and nothing shows it.
       if (!(cut && index === content.length - 1)) this.#blockStop(index);
     });
     this.#messageDelta(new Fields({ delta: { stop_reason, stop_sequence, stop_details } }, this));
@@ -94,7 +94,7 @@ export class MessageReader extends AnswerReader {
     this.start(message.text("id"), message.text("model"));
     message.ask("type", "role", "content", "stop_reason", "stop_sequence");
     this.#count(message);
-    if (isStreamed) this.counted(); // some clients look nowhere else for the prompt's tokens
+    if (isStreamed) this.counted(); // some clients read the prompt's tokens only here
     const rest = message.rest();
     if (rest) this.extend({ type: "message_start", message: rest }, true);
   }
@@ -112,7 +112,7 @@ export class MessageReader extends AnswerReader {
     if (rest) this.extend({ type: "message_delta", ...rest }, objectOf(rest.delta).stop_details === undefined);
   }
 
-  /** Counts what is counted; the rest is for the same wire. */
+  /** Reads the usage. Fields that the nouns do not count are left for the same wire. */
   #count(given: Fields): void {
     const usage = given.inner("usage");
     const counts = Object.assign(this.#counts, usage.read(USAGE), usage.inner("output_tokens_details").read(USAGE));
@@ -124,7 +124,7 @@ export class MessageReader extends AnswerReader {
   #blockStart(index: number, given: Fields): void {
     const type = given.text("type") ?? "";
     if (this.#blank !== undefined) this.call({ index: this.#blank, done: true });
-    if (type === "text" && this.#lastType === type) this.extend({ type: "content_block_start" }, true); // texts side by side stay apart
+    if (type === "text" && this.#lastType === type) this.extend({ type: "content_block_start" }, true); // keeps neighbouring texts apart
     this.#blank = undefined;
     this.#last = index;
     this.#lastType = type;
@@ -176,7 +176,7 @@ export class MessageReader extends AnswerReader {
     }
   }
 
-  /** What is not shown is counted, `{"type":"thinking_delta","thinking":"","estimated_tokens":50}`: so a client sees that something goes on. */
+  /** Hidden thinking is only counted, to show progress: `{"type":"thinking_delta","thinking":"","estimated_tokens":50}`. */
   #thinks(block: Block | undefined, delta: JsonObject): void {
     if (!Object.values(delta).some((value) => value !== null && value !== "")) return;
     this.startThinking(block?.state);
@@ -211,7 +211,7 @@ export class MessageReader extends AnswerReader {
   }
 
   #callStop(index: number, { said, whole }: Block): void {
-    // Some servers send the input whole, with the start of the block.
+    // Some servers send the whole input with the start of the block.
     const input = said ? {} : objectOf(whole.input);
     const json = this.#texts?.take(input) ?? input;
     if (said) this.call({ index, done: true });

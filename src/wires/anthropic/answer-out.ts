@@ -1,6 +1,6 @@
 /**
- * Answers to clients: `event: content_block_delta` and `data: {"type": "content_block_delta", "index": 0, "delta": {…}}`. What satisfies all
- * of them: one block at a time, input only in deltas, `message_delta` and `message_stop` always.
+ * Answers to clients: `event: content_block_delta` and `data: {"type": "content_block_delta", "index": 0, "delta": {…}}`. All
+ * clients accept this: one block at a time, input only in deltas, and always a `message_delta` and a `message_stop`.
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
@@ -24,7 +24,7 @@ export const errorBody = (error: ErrorInfo): JsonObject => ({
   },
 });
 
-/** What only this wire knows of a block, beside what has a place of its own. */
+/** A block's fields that the nouns have no place for, except those that are sent in another way. */
 const fieldsOf = (state: readonly Opaque[] = []): Draft =>
   putState(
     WIRE,
@@ -49,17 +49,18 @@ export class MessageAnswer extends Answer {
   #started = false;
   #index = -1;
   #open = "";
-  /** Follows the arguments of the open call. */
+  /** Counts the brackets of the open call's arguments. */
   #balance = new Balance();
   #blank = true;
   #carried = false;
-  /** The last call was cut; it stands open, for nothing in it shows that. */
+  /** The last call was cut. */
   #cut = false;
+  /** Nothing in the cut call's input shows that it was cut: its block is never closed. */
   #isHidden = false;
 
-  /** What comes behind a call that was cut would pass it off as whole. */
+  /** A block after a cut call would make the call look complete. */
   override encode(event: Event): string {
-    if (this.#cut && BLOCKS.has(event.type)) this.fail({ code: "malformed-call", message: "a tool call was cut, and more came behind it" });
+    if (this.#cut && BLOCKS.has(event.type)) this.fail({ code: "malformed-call", message: "more came after a tool call that was cut" });
     return super.encode(event);
   }
 
@@ -71,14 +72,14 @@ export class MessageAnswer extends Answer {
     this.send({ type: "ping" });
   }
 
-  /** Leaves with what comes first, since an extension may add to it. */
+  /** Sent with the first event that needs it, not at `start`, since an extension may add to it. */
   #start(): void {
     if (this.#started) return;
     this.#started = true;
     const { usage, ...more } = this.#head;
     const counted = this.#usage(usage);
     const message = {
-      id: this.named("msg_"), // Claude Code takes messages of one id for one message
+      id: this.named("msg_"), // Claude Code treats messages with the same id as one
       type: "message",
       role: "assistant",
       model: this.model,
@@ -86,13 +87,13 @@ export class MessageAnswer extends Answer {
       stop_reason: null,
       stop_sequence: null,
       ...more,
-      // Roo and LangChain hear of the prompt's size here or nowhere; all others take the count, which `message_delta` has.
+      // Roo and LangChain read the prompt's size only here; all others use the exact count in `message_delta`.
       usage: counted.input_tokens === undefined ? { input_tokens: this.options.estimate?.() ?? 0, ...counted } : counted,
     };
     this.send({ type: "message_start", message });
   }
 
-  /** Here the prompt is counted without what the cache had or got. */
+  /** In this API, `input_tokens` excludes cache reads and writes. */
   #usage(more: unknown): Draft {
     const { thinkingTokens, ...counts } = this.usage ?? {};
     const { inputTokens, cachedTokens = 0, cacheWriteTokens = 0 } = counts;
@@ -139,8 +140,8 @@ export class MessageAnswer extends Answer {
       this.#carry("", state?.filter(isSignature));
       return;
     }
-    this.#carry("", state?.filter(isPhase)); // in front: the text is only beginning
-    const isNext = isMarked || (this.chunks !== undefined && text !== ""); // what is not streamed comes part by part
+    this.#carry("", state?.filter(isPhase)); // before the text, which is only beginning
+    const isNext = isMarked || (this.chunks !== undefined && text !== ""); // an answer that is not streamed has one event for each part
     if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "", ...fields });
     if (text !== "") this.#word("text_delta", "text", text);
     for (const citation of citations) this.#delta({ type: "citations_delta", citation });
@@ -150,7 +151,7 @@ export class MessageAnswer extends Answer {
     return isSignature(opaque);
   }
 
-  /** A block that no noun stands for. */
+  /** A block that the nouns have no place for. */
   #whole(block: JsonObject, { start, deltas }: JsonObject): void {
     const { input } = block;
     this.#begin({ ...objectOf(start ?? block), ...(isObject(input) ? { input: {} } : {}) });
@@ -176,11 +177,11 @@ export class MessageAnswer extends Answer {
     this.#close();
   }
 
-  /** Anthropic's own signature, or a capsule of ours: with the thinking that the client does not want to see, and another wire's state of it. */
+  /** Anthropic's own signature, or a capsule that holds thinking the client does not want to see and another wire's state. */
   #signature(state: readonly Opaque[]): Json {
     const signature = own(state, "signature");
     const thinking = this.#hidden ? (this.takeThoughts().at(-1)?.thinking ?? "") : "";
-    // A server that showed what it was asked to omit has not put it into its signature; and what is not signed the ai SDK drops.
+    // A server that shows thinking it was asked to omit has not put it into the signature. The ai SDK drops thinking without a signature.
     if (signature && thinking === "") return signature;
     const sealed = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");
     return sealCapsule({ thoughts: [{ thinking, state: sealed }] }) ?? (signature || EMPTY_CAPSULE);
@@ -198,7 +199,7 @@ export class MessageAnswer extends Answer {
     this.#begin(putState(WIRE, { type: "tool_use", id, name, input: {} }, state));
   }
 
-  /** A block of thinking without words, whose signature brings another wire's state of a call, or of the text beside it, back to us. */
+  /** Sends an empty thinking block whose signature carries another wire's state of a call, or of a text, so that it comes back to us. */
   #carry(call: string, state: readonly Opaque[] | undefined): boolean {
     const others = foreign(state);
     const signature = others.some((opaque) => !opaque.quiet || isPhase(opaque)) ? sealCapsule({ call, state: others }) : undefined;
@@ -216,16 +217,16 @@ export class MessageAnswer extends Answer {
   }
 
   callEnd(call: ToolEnd): void {
-    // What is stopped is run: a call that was cut stays open, unless its input is visibly broken.
+    // Clients run a call once its block stops: a cut call stays open, unless its input is visibly incomplete.
     this.#cut = call.truncated === true;
     this.#isHidden = this.#cut && (this.#blank || this.#balance.complete);
     if (this.#isHidden) return;
     if (this.#blank && !this.#cut) this.callDelta(call.json ?? JSON.stringify(call.arguments));
     this.#close();
-    if (!this.#carried && !this.#cut) this.#carry(call.id, call.state); // a block behind a cut call would say that the call is whole
+    if (!this.#carried && !this.#cut) this.#carry(call.id, call.state); // a block after a cut call would make it look complete
   }
 
-  // What else there is
+  // Everything else
 
   override refusal(text: string): void {
     this.#refusal += text;
@@ -239,7 +240,7 @@ export class MessageAnswer extends Answer {
       const { delta, ...beside } = data;
       this.#tail = { ...this.#tail, ...beside, delta: { ...objectOf(this.#tail.delta), ...objectOf(delta) } };
     } else if (data.type === "content_block_delta") {
-      if (objectOf(data.delta).type === "thinking_delta") this.thinking(""); // it may be the first of its block
+      if (objectOf(data.delta).type === "thinking_delta") this.thinking(""); // it may be the first delta of its block
       if (this.#open !== "") this.#delta({ ...objectOf(data.delta) });
     } else {
       this.#start();

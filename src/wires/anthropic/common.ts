@@ -1,4 +1,4 @@
-/** What requests and answers of the Anthropic wire have in common: its tables, and the state that its blocks carry. */
+/** What requests and answers of the Anthropic wire share: its tables, and the state of its blocks. */
 import type { FinishReason, Json, Opaque, Part, Text, Usage } from "../../core/nouns.ts";
 import { opaque, ownState, putState, withState } from "../opaque.ts";
 import { listOf, spelling, united, words } from "../read.ts";
@@ -9,7 +9,7 @@ export const VERSION = "2023-06-01";
 
 // ---- Tables
 
-/** Of those with the same meaning the first is written. */
+/** Of several reasons with the same meaning, the first is sent. */
 export const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -21,7 +21,7 @@ export const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: "content-filter",
 };
 
-/** What of the usage the nouns count; here the prompt is counted without what the cache had or got. */
+/** The counts that the nouns have, too. In this API, `input_tokens` excludes cache reads and writes. */
 export const USAGE = {
   input_tokens: "inputTokens",
   cache_creation_input_tokens: "cacheWriteTokens",
@@ -41,47 +41,46 @@ export const TOOL = {
   defer_loading: "deferred",
 } as const;
 
-/** Where media come from. */
 export const TITLE = { title: "name" } as const;
 export const SOURCE = { media_type: "mediaType", data: "data", url: "url" } as const;
 
-/** The kind of a state that is a whole block, which no noun stands for. */
+/** The kind of state that is a whole block which the nouns have no place for. */
 export const BLOCK = "block";
-/** Marks how such a block streamed: its start, and its deltas. */
+/** Marks the start and the deltas of such a block, as it was streamed. */
 export const STREAM = "#stream";
 
-/** Marks a tool that is not declared, but defined in mid-conversation. */
+/** Marks a tool that is not declared in `tools`, but defined in mid-conversation. */
 export const DEFINED = "#defined";
 
-/** Other kinds of state: redacted thinking is all in its `data`; a result's blocks, where the nouns say less than they do. */
+/** Other kinds of state: the `data` of redacted thinking; the blocks of a result, if the nouns cannot hold all of them. */
 export const REDACTED = "data";
 export const CONTENT = "content";
 
-/** The kind of an extra: what a client asks of the API beside the body. */
+/** The kind of extra that holds the client's headers for the API. */
 export const HEADERS = "headers";
 
 // ---- State
 
-/** The signature of thinking is kept even if it is empty: so its server gets back what it said. */
+/** The signature of thinking. An empty one is kept, too, so that the server gets back what it sent. */
 export const signed = (data: string): Opaque => opaque(WIRE, "signature", data, data === "");
 
 export const own = (state: readonly Opaque[] | undefined, kind: string): Json | undefined => ownState(WIRE, state, kind);
 
-/** Another wire's state of calls, by their ids: what our capsule brought back. */
+/** Another wire's state of calls, by call id, as our capsule brought it back. */
 export type Carried = Map<string, readonly Opaque[]>;
 
-/** The citations of a text, which stream one by one. */
+/** All citations of a text; a stream sends them one by one. */
 export const citationsOf = (state: readonly Opaque[] = []): Json[] =>
   state.flatMap(({ wire, kind, data }) => (wire === WIRE && kind === "citations" ? listOf(data) : []));
 
-/** The parts of an answer, with the citations that streamed behind their text back on it. */
+/** Moves citations that were streamed after their text back onto it. */
 export const withCitations = (parts: readonly Part[]): Part[] =>
   united(parts, (last, next) => {
     const isCited = next.type === "text" && next.text === "" && citationsOf(next.state).length > 0;
     return isCited && last.type === "text" && withState({ ...last }, next.state);
   });
 
-/** None, if there is nothing to say. */
+/** The block for a text; none if it is empty. */
 export function textBlocks({ text, state }: Text): unknown[] {
   const block = own(state, BLOCK);
   if (block) return [block];

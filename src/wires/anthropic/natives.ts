@@ -1,9 +1,9 @@
-/** The tools that Anthropic defines and its clients run. Their calls and results are like any other: only their schemas are known beforehand. */
+/** The tools that Anthropic defines and its clients run. Calls and results are as for any tool; only the schemas are not declared. */
 import type { Json } from "../../core/nouns.ts";
 import { arrayOf, type Native, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
 import { entryOf } from "../read.ts";
 
-/** What the editor and the memory do with files. */
+/** The parameters that the editor and the memory share. */
 const FILES = {
   "path?": TEXT,
   "view_range?": arrayOf(WHOLE, 2),
@@ -14,7 +14,7 @@ const FILES = {
 };
 const INSERTED = { "insert_text?": TEXT };
 const EDIT =
-  "create writes file_text; str_replace puts new_str in the place of the only old_str; insert puts insert_text behind insert_line";
+  "create writes file_text; str_replace puts new_str in place of the only old_str; insert puts insert_text after line insert_line";
 
 const editor = (isOld: boolean): Native => ({
   description: `Shows a file, some of its lines (view_range) or a directory, and edits files: ${isOld ? EDIT.replace("insert_text", "new_str") : EDIT}.`,
@@ -25,7 +25,7 @@ const editor = (isOld: boolean): Native => ({
   }),
 });
 
-/** Behind these stands the date of the version. */
+/** By the type without its version, a date: `bash` for `bash_20250124`. */
 const NATIVES: Readonly<Record<string, (version: string) => Native>> = {
   bash: () => ({
     description: "Runs a command in a bash session that stays open; restart begins a new one.",
@@ -33,7 +33,7 @@ const NATIVES: Readonly<Record<string, (version: string) => Native>> = {
   }),
   text_editor: (version) => editor(version < "20250429"),
   memory: () => ({
-    description: `Files under /memories that outlast this conversation: view that directory first, and note there what will be of use later. ${EDIT}.`,
+    description: `Files under /memories that outlast this conversation: view that directory first, and note there what will be useful later. ${EDIT}.`,
     parameters: parametersOf({
       command: oneOf("view create str_replace insert delete rename"),
       ...FILES,

@@ -1,4 +1,4 @@
-/** Requests of clients: `{"model": "m", "max_tokens": 9, "system": "…", "messages": [{"role": "user", "content": [{"type": "text", …}]}]}`. */
+/** Client requests: `{"model": "m", "max_tokens": 9, "system": "…", "messages": [{"role": "user", "content": [{"type": "text", …}]}]}`. */
 import { BadRequest } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
 import type {
@@ -29,14 +29,14 @@ import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
 import { nativeOf } from "./natives.ts";
 
-/** The SDK's tool runner sends only what is new, and all of it once it hears this. */
+/** The SDK's tool runner sends only new messages; after this error it sends the whole conversation. */
 const LOST: ErrorInfo = {
   code: "not-found",
   message: "thread.previous_message_id is not kept here: send the whole conversation",
   native: "thread_not_found",
 };
 
-/** Bookkeeping, or said in the nouns as well. */
+/** Fields that other wires drop without a warning: bookkeeping, or expressed in the nouns as well. */
 const quiet = words("metadata context_management service_tier eager_input_streaming thread caller");
 
 export function decodeRequest({ headers, body }: WireInput): Request {
@@ -66,7 +66,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   return from.request(request, transport(headers));
 }
 
-/** What a client asks of the API beside the body: it is for Anthropic's own servers. */
+/** The client's headers for the API, which only Anthropic's own servers get. */
 function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {
   const data = { ...(beta ? { "anthropic-beta": beta } : {}), ...(version && version !== VERSION ? { "anthropic-version": version } : {}) };
   return isEmpty(data) ? [] : [opaque(WIRE, HEADERS, data, true)];
@@ -74,7 +74,7 @@ function transport({ "anthropic-beta": beta, "anthropic-version": version }: Hea
 
 // Content
 
-/** A line that Claude Code puts in front for Anthropic's books. It changes with every version: for any other model it would only spoil the cached prefix. */
+/** A line that Claude Code puts first, for billing. It changes with every version, and would spoil any other server's prompt cache. */
 const BILLING = "x-anthropic-billing-header:";
 
 function readSystem(root: Fields, from: Source): Message[] {
@@ -88,7 +88,7 @@ function readSystem(root: Fields, from: Source): Message[] {
   return content.length > 0 ? [{ role: "system", content }] : [];
 }
 
-/** A block that no noun stands for keeps its place as a text: what others can read of it, often nothing. */
+/** Keeps a block that the nouns have no place for as a text, which holds what others can read of it, often nothing. */
 const whole = (data: Json, text: string, quiet?: boolean): Text => ({
   type: "text",
   text,
@@ -119,7 +119,7 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
   return withState(isDocument ? { ...media, ...block.read<Media>(TITLE) } : media, block.state());
 }
 
-/** What can be read in documents of plain text, search results, tool references and summaries. */
+/** The readable text of plain-text documents, search results, tool references and summaries. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
   const { type, text, title, context, source, content, data, tool_name: tool } = block;
@@ -137,7 +137,7 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = spelling("user assistant system");
 
-/** A message that only changes the tools, or a setting, is none to anybody else: it keeps its place for Anthropic's own servers. */
+/** A message that only changes tools or a setting is kept in its place for Anthropic's own servers; other wires do not get it. */
 function readMessage(message: Fields, from: Source, changes: Json[]): Message[] {
   const role = message.word("role", ROLES);
   const blocks = listOf(message.value.content);
@@ -155,7 +155,7 @@ function readMessage(message: Fields, from: Source, changes: Json[]): Message[] 
     return [];
   });
   const state = message.state();
-  // Results come first, whatever stands before them: the API refuses any other order.
+  // Results come first, even if other blocks precede them: the API refuses any other order.
   return results.length > 0 && content.length === 0 && !state ? results : [...results, withState({ role, content }, state)];
 }
 
@@ -190,7 +190,7 @@ function readThought(block: Fields, carried: Carried): (Thinking | Text)[] {
   const capsule = openCapsule(signature);
   if (capsule?.call !== undefined) {
     carried.set(capsule.call, capsule.state ?? []);
-    // No thinking, but the carrier of what a call has, or the text beside it.
+    // Not thinking, but a carrier for the state of a call or of a text.
     if (thinking === "") return capsule.call === "" ? [withState<Text>({ type: "text", text: "" }, capsule.state)] : [];
   }
   const [thought = {}] = capsule?.thoughts ?? [];
@@ -216,15 +216,15 @@ function readResult(block: Fields, from: Source): ToolResult {
 
 const CHANGES: ReadonlySet<Json | undefined> = new Set(["tool_addition", "tool_removal"]);
 const isToolChange = (block: Json): boolean => CHANGES.has(objectOf(block).type);
-/** It is not about tools that only Anthropic's servers have. */
+/** Whether the change is about a tool that other servers can have, too, so that it is applied to the request's tools. */
 function isHeeded(block: Json): boolean {
   const { server_name, definition } = objectOf(objectOf(block).tool);
   return isToolChange(block) && server_name === undefined && describe(objectOf(definition)) !== undefined;
 }
 
-/** The tools in the end: as they were declared, and as the conversation has changed them. */
+/** The tools at the end of the conversation: as declared, with the changes that the conversation makes. */
 function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[] {
-  const changed = new Map<Json | undefined, JsonObject | undefined>(); // by name: how they were defined anew; `undefined`: they were withdrawn
+  const changed = new Map<Json | undefined, JsonObject | undefined>(); // by name: the new definition; `undefined`: the tool was removed
   for (const change of changes) {
     const { type, name, definition } = objectOf(objectOf(change).tool);
     if (objectOf(change).type === "tool_removal") changed.set(name, undefined);
@@ -241,7 +241,7 @@ function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[]
   return [...declared, ...added];
 }
 
-/** What is null in a schema is not there: SDKs of typed languages write it so. */
+/** Nulls in a schema count as absent: SDKs of typed languages write them. */
 function readTool(tool: Fields, described: Partial<Tool>): Tool {
   const isNative = (tool.text("type") ?? "custom") !== "custom";
   const made: Tool = { ...described, ...tool.read<Tool>(TOOL), name: tool.name("name") };
@@ -249,14 +249,14 @@ function readTool(tool: Fields, described: Partial<Tool>): Tool {
   return withState(made, isNative ? [opaque(WIRE, NATIVE, tool.value, true)] : tool.state());
 }
 
-/** What is known of a tool beside what it says itself; `undefined`: only Anthropic's servers have it. */
+/** What is known of a tool beyond its declaration; `undefined`: only Anthropic's servers have the tool. */
 function describe(tool: JsonObject): Partial<Tool> | undefined {
   if ((tool.type ?? "custom") === "custom") return {};
   const native = nativeOf(tool.type);
   return native && asSet(tool, native);
 }
 
-/** What only Anthropic's servers have, or was changed later, keeps its place in the list. */
+/** Tools that only Anthropic's servers have, or that were changed later, are kept as extras with their index in the list. */
 function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => boolean): Tool[] {
   let revealed: Set<Json> | undefined;
   return root
@@ -268,7 +268,7 @@ function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => b
       }
       const made = readTool(tool, described);
       if (made.deferred) revealed ??= references(root.value.messages ?? null);
-      // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
+      // A tool that the conversation refers to is no longer deferred; only Anthropic's servers still get its `defer_loading`.
       const isKnown = made.deferred && revealed?.has(made.name);
       if (isKnown) delete made.deferred;
       return [withState(made, isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [])];
@@ -276,7 +276,7 @@ function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => b
     .flat();
 }
 
-/** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
+/** The names of tools in any `tool_reference`: in a result, in a server's tool search, or in a tool change. */
 function references(value: Json, found = new Set<Json>()): Set<Json> {
   if (isList(value)) for (const item of value as readonly Json[]) references(item, found);
   else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? value.name ?? null);
@@ -303,26 +303,29 @@ function readThinking(root: Fields, from: Source): ThinkingSettings {
   if (!thinking) return {};
   const enabled = entryOf(KINDS, thinking.name("type"));
   const [budget, show] = [thinking.number("budget_tokens"), entryOf(DISPLAY, thinking.value.display)];
-  if (show !== undefined) thinking.ask("display"); // another goes along
+  if (show !== undefined) thinking.ask("display"); // an unknown value stays in the rest
   if (enabled === undefined)
-    from.take("thinking", thinking.value, true); // `between_tools`, and what is yet to come
+    from.take("thinking", thinking.value, true); // `between_tools`, and future kinds
   else from.keep(thinking);
   return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show });
 }
 
 function readEffort(config: Fields): ThinkingSettings {
-  if (config.value.effort && !EFFORTS.has(config.value.effort)) return {}; // one that is yet to come goes along
+  if (config.value.effort && !EFFORTS.has(config.value.effort)) return {}; // a future effort stays in the rest
   return defined<ThinkingSettings>({ effort: config.text("effort") as ThinkingSettings["effort"] });
 }
 
-/** Whether thinking of earlier turns stays in the prompt: said in an edit of the context, which goes along as it is. */
-function readKeep({ value: { context_management: edits } }: Fields): ThinkingSettings {
-  const keeps = edits && /"clear_thinking_20251015","keep":("all"|\{"type":"all")/.test(JSON.stringify(edits));
+/** Whether the thinking of earlier turns stays in the prompt. The context edit that says so is also kept as an extra. */
+function readKeep({ value }: Fields): ThinkingSettings {
+  const keeps = listOf(objectOf(value.context_management).edits).some((edit) => {
+    const { type, keep } = objectOf(edit);
+    return type === "clear_thinking_20251015" && (keep === "all" || objectOf(keep).type === "all");
+  });
   return keeps ? { keep: true } : {};
 }
 
 function readOutput(given: Fields, key: string): Request["output"] {
-  if (isObject(given.value[key]) && given.value[key].type !== "json_schema") return undefined; // a form that only its own server knows
+  if (isObject(given.value[key]) && given.value[key].type !== "json_schema") return undefined; // a format only for Anthropic's servers
   const format = given.object(key);
   format?.ask("type");
   return format && defined<NonNullable<Request["output"]>>({ schema: format.thing("schema")?.value });

@@ -1,4 +1,4 @@
-/** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
+/** Requests to servers. The API is strict about turns: every call must be answered in the next message, results before anything else. */
 import { checkRequest } from "../../core/check.ts";
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
@@ -7,9 +7,9 @@ import { adapt, hasServerTools, isForced } from "../adapt.ts";
 import { asUser, hasCalls } from "../adapt-messages.ts";
 import { NATIVE } from "../bridge.ts";
 import { saidIn } from "../calls.ts";
-import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
+import { EMPTY_CAPSULE } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
-import { outputText } from "../media.ts";
+import { outputText, textOfFile } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, isText, objectOf, some, someOf, words, written } from "../read.ts";
@@ -34,10 +34,10 @@ const ABLE: Abilities = {
       ? url !== undefined && /^image|pdf$/.test(mediaType)
       : /^(image\/(jpeg|png|gif|webp)$|text\/)|pdf$/.test(mediaType);
   },
-  thinking: ({ state }) => (own(state, REDACTED) ?? own(state, "signature")) !== undefined, // else the official API would refuse the request
+  thinking: ({ state }) => (own(state, REDACTED) ?? own(state, "signature")) !== undefined, // else the official API refuses the request
   strictTools: true,
   deferredTools: true,
-  idleTools: (request) => request.from === WIRE || hasCalls(request), // a call of a tool that is not declared would be refused; and tools are what a cached prompt begins with
+  idleTools: (request) => request.from === WIRE || hasCalls(request), // undeclared tools' calls are refused; tools begin a cached prompt
   toolChoice: "mode",
   parallelCalls: "tools",
   sampling: SAMPLING,
@@ -45,14 +45,14 @@ const ABLE: Abilities = {
   wantsUser: /claude-[a-z]+-(4[-.]([6-9]|[1-9]\d)|[5-9]|\d\d)(?!\d)/, // from Claude 4.6 on
 };
 
-/** What every current model can write. */
+/** A limit that every current model accepts. */
 const MAX_TOKENS = 32_000;
 const MIN_BUDGET = 1024;
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  checkRequest(given); // before it is looked at for calls
+  checkRequest(given); // `declared` reads it before `adapt` checks it
   const headers = own(given.extra, HEADERS);
-  const able = given.from === WIRE ? { ...ABLE, media: () => true } : ABLE; // its clients know what it takes, and from whom
+  const able = given.from === WIRE ? { ...ABLE, media: () => true } : ABLE; // Anthropic's clients know which media are accepted where
   const out = adapt({ ...given, ...declared(given), extra: given.extra?.filter(({ data }) => data !== headers) ?? [] }, able, profile);
   const { request, warnings } = out;
   const { stream, thinking: wish, extra } = request;
@@ -76,13 +76,13 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   return encoded(out, "/v1/messages", body, { "anthropic-version": VERSION, ...(objectOf(headers) as Headers) });
 }
 
-/** The keys that counting takes. */
+/** The keys that a token count accepts. */
 const COUNTED = words("model messages system tools tool_choice thinking output_config cache_control speed");
 
 export const encodeTokenCountRequest = (request: Request, profile?: WireProfile): Encoded =>
   counted(encodeRequest(request, profile), "/v1/messages/count_tokens", COUNTED);
 
-/** A conversation with calls needs tools, even where none may be called any more: a summary, a title. */
+/** A conversation with calls needs tools, even if it asks only for a summary or a title and has none: the calls tell their names. */
 function declared(given: Request): Pick<Request, "tools" | "toolChoice"> {
   if (given.from === WIRE || given.tools?.length || !hasCalls(given) || hasServerTools(given.extra, WIRE)) return {};
   const names = saidIn(given.messages).flatMap((part) => (part.type === "tool-call" ? part.name : []));
@@ -95,14 +95,14 @@ interface Said {
   role: "user" | "assistant" | "system";
   content: unknown[];
   state?: Opaque[] | undefined;
-  /** What a system message was, where it cannot stay one. */
+  /** The original message, for a system message that must become a user message. */
   given?: Message;
 }
 
 class Turns {
   readonly #out: Out;
   readonly #ids = new Set<string>();
-  /** Our ids of the latest calls, and those that were sent. */
+  /** From our id of a call to the id that was sent last for it. */
   readonly #sent = new Map<string, string>();
 
   constructor(out: Out) {
@@ -118,7 +118,7 @@ class Turns {
     for (const message of messages.slice(leading.length)) {
       if (message.role !== "assistant") run.push(message);
       else {
-        if (run.length > 0) said.push(...this.#userSide(run)); // messages in a row are one turn
+        if (run.length > 0) said.push(...this.#userSide(run)); // all messages between two assistant messages are one turn
         run = [];
         const content = this.#parts({ ...message, content: withCitations(message.content) });
         if (content.length > 0) said.push({ role: "assistant", content, state: message.state });
@@ -136,15 +136,15 @@ class Turns {
     };
   }
 
-  /** An answer that the model shall go on with may not end in blanks. */
+  /** An assistant message that the model should continue may not end with white space. */
   #trim(last: Said | undefined): void {
     const block = last?.role === "assistant" ? (last.content.at(-1) as Draft) : undefined;
     if (block?.type !== "text" || !isText(block.text) || block.text.trimEnd() === block.text) return;
     block.text = block.text.trimEnd();
-    this.#out.warnings.dropped("the blank at the end of the last answer");
+    this.#out.warnings.dropped("blanks at the end of the last answer");
   }
 
-  /** All that stands between two turns of the assistant. */
+  /** Writes the messages between two assistant messages. */
   #userSide(run: readonly Message[]): Said[] {
     const results: Draft[] = [];
     const said: Said[] = [];
@@ -162,9 +162,9 @@ class Turns {
     return this.#placeSystem(said);
   }
 
-  /** A system message may stand only behind the user's, once, and last before the assistant; elsewhere it becomes the user's, with a label. */
+  /** The API accepts one system message, after a user message and directly before the assistant. Others become labelled user messages. */
   #placeSystem(said: Said[]): Said[] {
-    if (this.#out.request.from === WIRE) return said; // its clients know where else: behind what a server's own tool has found
+    if (this.#out.request.from === WIRE) return said; // Anthropic's clients know other valid places: after a server tool's result
     const lastUser = said.findLastIndex(({ role }) => role === "user");
     const last = lastUser < 0 ? [] : said.slice(lastUser + 1);
     const placed = said.slice(0, said.length - last.length).map((item): Said => {
@@ -181,7 +181,7 @@ class Turns {
   }
 
   #part(part: Part): unknown[] {
-    if (part.type === "text") return textBlocks(part.text.trim() === "" ? { ...part, text: "" } : part); // the API refuses a text of blanks
+    if (part.type === "text") return textBlocks(part.text.trim() === "" ? { ...part, text: "" } : part); // the API refuses blank texts
     if (part.type === "media") return [writeMedia(part)];
     const { state } = part as { state?: Opaque[] };
     if (part.type === "tool-call") {
@@ -194,7 +194,7 @@ class Turns {
     return [putState<Draft>(WIRE, own(state, REDACTED) ? { type: "redacted_thinking" } : block, state)];
   }
 
-  /** Ids hold letters, digits, `_` and `-`, and none comes twice; some servers count from zero in every answer. */
+  /** Ids hold only letters, digits, `_` and `-`, and are unique; some servers count from zero in every answer. */
   #open(given: string): string {
     const base = given.replace(NAME_RULE.forbidden, "_") || "call";
     let id = base;
@@ -207,7 +207,7 @@ class Turns {
 
 const text = (text: string): Draft => ({ type: "text", text });
 
-/** A text that is alone, and nothing but text, is written as a string. */
+/** A single plain text block is written as a string. */
 function shortest(blocks: readonly unknown[]): unknown {
   const [only, ...others] = blocks as Draft[];
   return only && others.length === 0 && only.type === "text" && Object.keys(only).length === 2 ? only.text : blocks;
@@ -220,11 +220,11 @@ function writeResult({ output, media = [], isError, state }: ToolResult, tool_us
   return putState(WIRE, defined<Draft>({ type: "tool_result", tool_use_id, content, is_error: isError }), state);
 }
 
-function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
-  const isText = data !== undefined && mediaType.startsWith("text/");
-  const bytes = isText
-    ? { type: "text", media_type: "text/plain", data: fromBase64(data) }
-    : { type: "base64", media_type: mediaType, data };
+function writeMedia(media: Media): Draft {
+  const { mediaType, data, url, name, state } = media;
+  const content = textOfFile(media);
+  const bytes =
+    content === undefined ? { type: "base64", media_type: mediaType, data } : { type: "text", media_type: "text/plain", data: content };
   const source = data === undefined ? { type: "url", url } : bytes;
   const block = mediaType.startsWith("image/") ? { type: "image", source } : { type: "document", source, title: name };
   return putState(WIRE, defined<Draft>(block), state);
@@ -263,23 +263,24 @@ function writeChoice({ request, names }: Out): Draft | undefined {
 
 function writeThinking({ request, warnings, profile }: Out, maxTokens: number): Draft | undefined {
   const { enabled, effort, budget, show } = request.thinking ?? {};
-  const isOwn = request.from === WIRE; // its words go on as they are
+  const isOwn = request.from === WIRE; // its settings are sent as they are
   const exact = own(request.extra, "thinking");
-  if (isObject(exact) && exact.type) return undefined; // a kind that the nouns do not have: its whole rides along
+  if (isObject(exact) && exact.type) return undefined; // a kind that the nouns do not have: `extra` holds all of it
   if (enabled === false || budget === 0) return { type: "disabled" };
-  // An effort of Anthropic's own clients is no wish to think; that of others is.
+  // From Anthropic's own clients, an effort alone does not ask for thinking; from others it does.
   if (!enabled && !show && budget === undefined && (effort === undefined || isOwn)) {
     if (show !== undefined) warnings.dropped("thinking.show");
     return undefined;
   }
   if (isForced(request) || (budget !== undefined && maxTokens <= MIN_BUDGET)) {
-    warnings.dropped("thinking beside a forced call or a small limit"); // the API would refuse it
+    warnings.dropped("thinking with a forced call or a small token limit"); // the API would refuse it
     return undefined;
   }
-  // Models that show nothing unless they are told to would show it to no client of another API.
+  // Some models show thinking only on request, and clients of other APIs could not request it.
   const shown = show ?? (isOwn || profile.unsignedThinking ? undefined : true);
   const isTooMuch = budget !== undefined && budget >= maxTokens && !isOwn;
-  if (isTooMuch) warnings.converted("a budget for thinking that leaves nothing for the answer", "half of the limit");
+  if (isTooMuch) warnings.converted("a thinking budget that leaves nothing for the answer", "half of the token limit");
+  else if (budget !== undefined && budget < MIN_BUDGET) warnings.converted(`a thinking budget of ${budget} tokens`, `${MIN_BUDGET}`);
   return defined<Draft>({
     type: budget ? "enabled" : "adaptive",
     budget_tokens: budget && Math.max(isTooMuch ? Math.floor(maxTokens / 2) : budget, MIN_BUDGET),
@@ -287,7 +288,7 @@ function writeThinking({ request, warnings, profile }: Out, maxTokens: number): 
   });
 }
 
-/** Its own clients know what it takes: their schemas go on as they are. */
+/** Anthropic's own clients know what the API accepts: their schemas are sent unchanged. */
 const constrained = (schema: JsonObject, what: string, { request, warnings }: Out): JsonObject =>
   request.from === WIRE ? schema : told(constrainedSchema(schema), what, warnings);
 
@@ -296,14 +297,14 @@ function writeOutputConfig(out: Out): Draft | undefined {
   const { warnings } = out;
   const effort = thinking?.effort === "minimal" ? "low" : thinking?.effort;
   if (effort !== thinking?.effort) warnings.converted("the effort minimal", "low");
-  if (output && !output.schema) warnings.dropped("an answer in any JSON");
+  if (output && !output.schema) warnings.dropped("JSON output without a schema");
   return some<Draft>({
     effort,
     format: output?.schema && { type: "json_schema", schema: constrained(output.schema, "the output", out) },
   });
 }
 
-/** The API refuses these beside thinking, and newer models `top_p` beside a temperature: its own clients know which. */
+/** The API refuses these settings together with thinking, newer models also `top_p` with a temperature; its own clients know which. */
 function sampled({ request, warnings }: Out, thinking: boolean): Draft {
   const draft = written(request.sampling ?? {}, SAMPLING);
   const { temperature, top_p } = draft;
@@ -313,9 +314,10 @@ function sampled({ request, warnings }: Out, thinking: boolean): Draft {
   }
   for (const key of Object.keys(draft)) {
     const isSecond = key === "top_p" && draft.temperature !== undefined && request.from !== WIRE;
-    const refused = isSecond || (thinking && (key === "top_p" ? Number(top_p) < 0.95 : draft[key] !== 1));
+    const isAllowed = key === "temperature" ? draft.temperature === 1 : key === "top_p" && Number(top_p) >= 0.95;
+    const refused = isSecond || (thinking && !isAllowed);
     if (!refused) continue;
-    warnings.dropped(`${key} beside ${isSecond ? "temperature" : "thinking"}`);
+    warnings.dropped(`${key} with ${isSecond ? "temperature" : "thinking"}`);
     delete draft[key];
   }
   return draft;

@@ -1,4 +1,4 @@
-/** Answers of servers: one `{"candidates": [{"content": {"parts": […]}, "finishReason": "STOP"}], "usageMetadata": {…}}`, or a stream of them. */
+/** Servers' answers: `{"candidates": [{"content": {"parts": […]}, "finishReason": "STOP"}], "usageMetadata": {…}}`, one or a stream. */
 import type { Json, JsonObject, Opaque, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
@@ -14,15 +14,15 @@ import { GIVEN_UP, MALFORMED, meaningOf, PART, SIGNATURE, WIRE } from "./tables.
 const COUNTS = words(
   "promptTokenCount candidatesTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount totalTokenCount",
 );
-/** The prompt, and what a server's own tools have read: the nouns know the sum. */
+/** The prompt and what the server's own tools read are counted separately; the nouns have the sum. */
 const TOOL_USE = "toolUsePromptTokenCount";
 const SUMMED = ["promptTokenCount", TOOL_USE];
 const THOUGHTS = "thoughtsTokenCount";
 
-/** What others need not know of: an answer without it is as good. */
+/** Fields that other wires drop without a warning: the answer is as good without them. */
 const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback finishMessage");
 
-/** Server-sent events or one JSON array: the first character tells. */
+/** Reads server-sent events or one JSON array: the first character tells which. */
 class Frames implements Framing {
   #reader: SseReader | ArrayReader | undefined;
 
@@ -41,18 +41,18 @@ export class GeminiReader extends AnswerReader {
   override readonly quiet = QUIET;
   override readonly repeats = true;
   #calls = 0;
-  /** A call that comes in pieces and goes on. */
+  /** The call that is being received in pieces. */
   #partial: { index: number; id: string | undefined; name: string | undefined; pieces: PartialArguments } | undefined;
-  /** The last call, if it has no arguments: some servers send them in the next chunk, without its name. */
+  /** The last call, if it has no arguments: some servers send them in the next chunk, without the name. */
   #bare: number | undefined;
   #native: string | undefined;
   #blocked = false;
-  /** There is text that the client shall have. */
+  /** The answer has text. */
   #spoke = false;
   #message: string | undefined;
-  /** `usageMetadata`, which every chunk repeats. */
+  /** The latest `usageMetadata`: every chunk repeats it. */
   readonly #counts: { [key: string]: Json } = {};
-  /** The last extension, as text: servers repeat themselves with every chunk. */
+  /** The JSON text of the last extension: servers repeat it with every chunk. */
   #extension = "";
 
   override framing(): Framing {
@@ -84,7 +84,7 @@ export class GeminiReader extends AnswerReader {
   #part(part: Fields, texts: ArgumentTexts): void {
     const call = part.object("functionCall");
     const text = call ? undefined : part.text("text");
-    if (!call && text !== "") this.#bare = undefined; // what follows it is none of its arguments
+    if (!call && text !== "") this.#bare = undefined; // its arguments cannot follow any more
     if (call) this.#functionCall(part, call, texts);
     else if (text === undefined) this.#other(part.value);
     else if (part.json("thought") !== true) {
@@ -98,7 +98,7 @@ export class GeminiReader extends AnswerReader {
   }
 
   #functionCall(part: Fields, call: Fields, texts: ArgumentTexts): void {
-    const capsule = openCapsule(textOf(part.value[SIGNATURE]) ?? ""); // what was thought is in the answer as well
+    const capsule = openCapsule(textOf(part.value[SIGNATURE]) ?? ""); // its thoughts are in this answer anyway
     if (capsule) part.ask(SIGNATURE);
     const [id, name, args] = [call.text("id"), call.text("name"), call.json("args")];
     const [pieces, goesOn] = [call.list("partialArgs"), call.flag("willContinue") === true];
@@ -111,11 +111,11 @@ export class GeminiReader extends AnswerReader {
     this.#bare = whole && isEmpty(objectOf(args)) ? index : undefined;
     const done = !goesOn && this.#bare === undefined;
     this.call({ index, id, name, arguments: whole ?? (goesOn ? text : text + writer.close()), state, done });
-    if (this.#partial || goesOn) this.fragment = undefined; // a frame like this one may be of another call
+    if (this.#partial || goesOn) this.fragment = undefined; // a frame like this one may belong to another call
     this.#partial = goesOn ? (this.#partial ?? { index, id, name, pieces: writer }) : undefined;
   }
 
-  /** Whether what comes is none of the call that was to go on: it is called otherwise, or whole. */
+  /** Whether a `functionCall` does not continue the open call: it has another name or id, or is whole. */
   #isOther(id: string | undefined, name: string | undefined, args: Json | undefined): boolean {
     const partial = this.#partial;
     if (!partial) return false;
@@ -123,25 +123,25 @@ export class GeminiReader extends AnswerReader {
     return isWhole || (!!name && name !== partial.name) || (!!id && !!partial.id && id !== partial.id);
   }
 
-  /** A call that was to go on, and did not. */
+  /** Ends a call that was to continue, but did not. */
   #cutPartial(): void {
     if (this.#partial) this.call({ index: this.#partial.index, done: true, truncated: true });
     this.#partial = undefined;
   }
 
-  /** A part that no noun stands for keeps its place as a text: of an image, others can read that it is one. */
+  /** Keeps a part that the nouns have no place for as a text: the label of an image, otherwise empty. */
   #other(data: JsonObject): void {
     const label = textOf(objectOf(data.inlineData).mimeType);
     const state: Opaque[] = [{ wire: WIRE, kind: PART, data, part: true }];
     if (label === undefined) this.text("", state);
     else {
-      this.extend({}, true); // texts side by side stay apart
+      this.extend({}, true); // keeps neighbouring texts apart
       this.text(`[${label}]`, state);
       this.extend({}, true);
     }
   }
 
-  /** What only this wire knows, in the shape of a chunk. */
+  /** Passes on what the nouns have no place for, in the form of a chunk. */
   #extend(outer: JsonObject | undefined, inner: JsonObject | undefined): void {
     if (!outer && !inner) return;
     const data: JsonObject = { ...outer, ...(inner ? { candidates: [inner] } : {}) };
@@ -154,7 +154,7 @@ export class GeminiReader extends AnswerReader {
     );
   }
 
-  /** Thoughts stand beside the candidates, and what a server's own tools read beside the prompt. */
+  /** Thoughts are not in `candidatesTokenCount`, and what the server's own tools read is not in `promptTokenCount`. */
   #usage(): void {
     const sum = (...keys: string[]): number | undefined => {
       const counts = keys.map((key) => numberOf(this.#counts[key])).filter((count) => count !== undefined);
@@ -162,7 +162,7 @@ export class GeminiReader extends AnswerReader {
     };
     const [inputTokens, outputTokens, total] = [sum(...SUMMED), sum("candidatesTokenCount", THOUGHTS), sum("totalTokenCount")];
     const isSum = this.#counts[TOOL_USE] !== undefined;
-    const isOdd = total !== undefined && total !== (inputTokens ?? 0) + (outputTokens ?? 0); // what we make of it is not what was said
+    const isOdd = total !== undefined && total !== (inputTokens ?? 0) + (outputTokens ?? 0); // then our counts would not give this total
     const details = restOf(this.#counts, (key) => !COUNTS.has(key) || isOdd || (isSum && SUMMED.includes(key)));
     if (details) this.extend({ usageMetadata: details }, true);
     const [thinkingTokens, cachedTokens] = [sum(THOUGHTS), sum("cachedContentTokenCount")];
@@ -183,7 +183,7 @@ export class GeminiReader extends AnswerReader {
     const reason = given === "error" && this.#spoke && native !== MALFORMED ? GIVEN_UP : given;
     if (this.#message && !failed && native !== MALFORMED) this.extend({ candidates: [{ finishMessage: this.#message }] }, true);
     const error = failed ? ({ code: "upstream", message: this.#message ?? `the model stopped: ${native}` } as const) : undefined;
-    // Some servers give no reason behind calls; these come whole, so nothing is missing.
+    // Some servers send no finish reason after calls; calls come whole, so nothing is missing.
     this.finish({ reason, native, error, ended: isWhole && complete > 0 });
   }
 }

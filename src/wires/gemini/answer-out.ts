@@ -1,5 +1,5 @@
 /**
- * Answers to clients. A stream is `data: {"candidates": […]}` and a blank line, over and over, or one JSON array; gemini-cli allows nothing
+ * Answers to clients. A stream is a sequence of `data: {"candidates": […]}` and blank lines, or one JSON array; gemini-cli accepts nothing
  * else: no comment, no `[DONE]`, no raw U+2028. Every chunk has a part, or genai's chats forget the whole turn; calls come whole.
  */
 import type { ErrorInfo, Event, Finish, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
@@ -16,12 +16,12 @@ import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
-  /** Nobody wants to see the thoughts. */
+  /** The client does not want to see thoughts. */
   readonly #hidden = this.request.thinking?.show === false;
   readonly #isArray = this.request.stream === "array";
   readonly errorBody = errorBody;
   #sent = false;
-  /** What became of a call that cannot be read. */
+  /** The `finishMessage` for a call that cannot be read. */
   #unreadable: string | undefined;
   /** Keys for the last chunk. */
   #last: JsonObject | undefined;
@@ -42,7 +42,7 @@ export class GeminiAnswer extends Answer {
     this.thinking("", state);
   }
 
-  /** What was thought since the last call comes back with it: clients drop thoughts. */
+  /** The thoughts since the last call are sealed into the call's signature: clients drop thoughts, but return signatures. */
   callEnd({ id, name, arguments: args, json, state = [] }: ToolEnd): void {
     const [part = {}] = encodePart({ type: "tool-call", id, name, arguments: args, ...(json === undefined ? {} : { json }), state });
     const thoughts = this.takeThoughts();
@@ -54,7 +54,7 @@ export class GeminiAnswer extends Answer {
 
   override malformed({ raw, reason }: Extract<Event, { type: "malformed" }>): void {
     const call = readMalformed(raw);
-    const native = call?.name === "" && isText(call.arguments) ? call.arguments : undefined; // as this API says it
+    const native = call?.name === "" && isText(call.arguments) ? call.arguments : undefined; // it came from this API: its `finishMessage`
     this.#unreadable ??= native ?? `${reason}: ${raw}`;
     this.warnings.converted("a call that cannot be read", MALFORMED);
   }
@@ -74,7 +74,7 @@ export class GeminiAnswer extends Answer {
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 
-  /** What this API has a reason for is an end; anything else is an error, and clients try again. */
+  /** A failure that this API has a finish reason for ends the answer; any other is sent as an error, and clients retry. */
   override fail(error: ErrorInfo, finish: Finish = { type: "finish", reason: "error", error }): void {
     if (hasReason(finish)) this.finish(finish);
     else super.fail(error);
@@ -95,14 +95,14 @@ export class GeminiAnswer extends Answer {
     this.send(this.#chunkOf(parts, candidate, root));
   }
   #chunkOf(parts: readonly Draft[], candidate?: Draft, root?: Draft): Draft {
-    // What stands behind a spread in a literal is put there by the runtime, name by name.
+    // Assignments, since each key after a spread in a literal would cost a runtime call.
     const content: Draft = { ...objectOf(candidate?.content) };
     content.role = "model";
     content.parts = spoken(parts);
     const whole: Draft = { content, ...candidate };
     whole.content = content;
     whole.index = 0;
-    const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
+    const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there are no candidates
     const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
     chunk.modelVersion = this.model || undefined;
     chunk.responseId = this.id;
@@ -138,14 +138,14 @@ export class GeminiAnswer extends Answer {
 
 export const hasReason = (finish: Finish): boolean => reasonOf(finish) !== REASONS.error || finish.native === REASONS.error;
 
-/** The server's own word, where it is one of this API. */
+/** The server's own finish reason, if it is one of this API. */
 function reasonOf({ reason, native = "", error }: Finish): string {
   const meaning = meaningOf(native);
   if (meaning === reason || (meaning === "error" && reason !== "stop")) return native;
   return error?.code === "malformed-call" ? MALFORMED : REASONS[reason];
 }
 
-/** Thoughts stand beside the candidates. */
+/** `candidatesTokenCount` does not include thoughts. */
 function encodeUsage({ inputTokens = 0, outputTokens, thinkingTokens, cachedTokens }: Usage): Draft {
   return defined<Draft>({
     promptTokenCount: inputTokens,

@@ -1,6 +1,6 @@
 /**
- * Arguments that come in pieces, each with the place where it belongs (Vertex AI, `streamFunctionCallArguments`), as the JSON text that they
- * come to: `{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}` and a second piece, `"lo"`, are `{"city":"Oslo"`.
+ * Turns arguments that come in pieces, each with its path (Vertex AI, `streamFunctionCallArguments`), into JSON text:
+ * `{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}` and a second piece, `"lo"`, become `{"city":"Oslo"`.
  */
 import { escapeJson } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
@@ -10,7 +10,7 @@ type Step = string | number;
 
 const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(['"])((?:\\.|(?!\3)[^\\])*)\3)\]|(.)/gs;
 
-/** `$.a['b c'][0]`, step by step; `undefined`: it is no such path. */
+/** The steps of a path such as `$.a['b c'][0]`; `undefined`: it is not a path. */
 function stepsOf(path: Json | undefined): Step[] | undefined {
   if (!isText(path) || path[0] !== "$") return undefined;
   const steps: Step[] = [];
@@ -25,26 +25,25 @@ const closers = (steps: readonly Step[]): string =>
   steps.map((step) => (typeof step === "number" ? "]" : "}")).reduceRight((all, one) => all + one, "");
 
 export class PartialArguments {
-  /** Where the last piece stands: all that it is in is open. */
+  /** The path of the last piece: every object and list along it is open. */
   #path: readonly Step[] = [];
-  /** Where something has been written. */
+  /** The places that have been written to. */
   readonly #places = new Set<string>();
-  /** What ends the last piece. */
+  /** The text that closes the last piece: a quote, or nothing. */
   #end = "";
-  /** A piece belonged where nothing can be written any more: what follows is kept, but is the JSON text of nothing. */
+  /** A piece could not be placed: it and all that follow are appended as they are, and the text is no longer valid JSON. */
   #isBroken = false;
 
-  /** Nothing was said yet. */
   get isEmpty(): boolean {
     return this.#path.length === 0 && !this.#isBroken;
   }
 
-  /** The text that a piece adds. */
+  /** Returns the text that a piece adds. */
   add(piece: JsonObject): string {
     const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue } = piece;
     const path = stepsOf(jsonPath);
     const value = stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null);
-    if (value === undefined && path && willContinue) return ""; // only said to come
+    if (value === undefined && path && willContinue) return ""; // a value will follow
     const start = this.isEmpty ? "{" : "";
     const before = this.#isBroken || !path || value === undefined ? undefined : this.#moveTo(path, isText(value));
     this.#isBroken = before === undefined;
@@ -54,18 +53,18 @@ export class PartialArguments {
     return willContinue ? text : text + this.#take();
   }
 
-  /** The end of the text. */
+  /** Returns the end of the text. */
   close(): string {
     return this.#isBroken ? "" : this.#take() + closers(this.#path);
   }
 
-  /** What stands between the last piece and this place; a string that goes on stands there already. */
+  /** The text between the last piece and this place: none for a string that continues; `undefined`: the place cannot be reached. */
   #moveTo(path: readonly Step[], isString: boolean): string | undefined {
     const last = this.#path;
     let same = 0;
     while (same < path.length && path[same] === last[same]) same++;
     if (same === path.length) return same === last.length && this.#end !== "" && isString ? "" : undefined;
-    // What was no object is none now, nor a list an object.
+    // A list cannot become an object, nor an object a list.
     if (typeof path[same] !== typeof (last.length === 0 ? "" : last[same])) return undefined;
     let text = last.length === 0 ? "" : `${this.#take()}${closers(last.slice(same + 1))},`;
     for (let depth = same; depth < path.length; depth++) {

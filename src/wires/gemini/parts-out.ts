@@ -1,4 +1,4 @@
-/** Parts, as requests and answers write them alike: `{"text": "Hi"}`, `{"functionCall": {"id": "1", "name": "f", "args": {}}}`. */
+/** Writes parts, for requests and answers alike: `{"text": "Hi"}`, `{"functionCall": {"id": "1", "name": "f", "args": {}}}`. */
 import type { Media, Text, Thinking, ToolCall } from "../../core/nouns.ts";
 import { hasOwn, ownState, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
@@ -6,7 +6,7 @@ import { objectOf, UNTOLD, written } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { MEDIA, PART, WIRE } from "./tables.ts";
 
-/** No part: there is nothing to say. */
+/** The part, if there is anything in it. */
 export function encodePart(part: Text | Media | Thinking | ToolCall, name?: string): Draft[] {
   const own = ownState(WIRE, part.state, PART);
   if (own) return [{ ...objectOf(own) }];
@@ -20,9 +20,9 @@ function draftOf(part: Text | Media | Thinking | ToolCall, name: string | undefi
   const { data, url, ...rest } = part;
   if (data !== undefined) return { inlineData: written({ ...rest, data }, MEDIA) };
   const fileData = written({ ...rest, url }, MEDIA);
-  if (rest.mediaType === UNTOLD) delete fileData.mimeType; // of a film on YouTube nobody says it, and Google's servers refuse a guess
+  if (rest.mediaType === UNTOLD) delete fileData.mimeType; // YouTube videos come without a type, and Google's servers refuse a guess
   return { fileData };
 }
 
-/** The API takes no content without parts, and sends none. */
+/** The API neither accepts nor sends a content without parts. */
 export const spoken = (parts: readonly Draft[]): readonly Draft[] => (parts.length > 0 ? parts : [{ text: "" }]);

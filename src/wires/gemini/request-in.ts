@@ -1,6 +1,6 @@
 /**
- * Requests of clients: `POST /v1beta/models/m:generateContent` with `{"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}`.
- * Google's servers take every field in camelCase and in snake_case, and a list of one without its brackets; so do we.
+ * Clients' requests: `POST /v1beta/models/m:generateContent` with `{"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}`.
+ * Like Google's servers, we accept every field in camelCase and in snake_case, and a list of one element without its brackets.
  */
 import type {
   JsonObject,
@@ -49,13 +49,13 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
   return from.request(request);
 }
 
-/** What a table has for a word, in whichever case: Google's own examples differ. */
+/** Looks up a word in a table, in upper or lower case: Google's own examples differ. */
 function worded<T>(given: Fields, key: string, table: Readonly<Record<string, T>>): T | undefined {
   const word = given.json(key);
   return word ? (entryOf(table, textOf(word)?.toUpperCase()) ?? given.word(key, table)) : undefined;
 }
 
-/** A model's name may hold slashes and colons of its own: the method stands behind the last colon. */
+/** The model and the method in a path. A model's name may contain slashes and colons: the method is after the last colon. */
 function target(path: string): { model?: string; method?: string } {
   const [, tuned = "", named, method] = /(?:^|\/)(?:models\/|(tunedModels\/))(.+):(\w+)$/.exec(path) ?? [];
   if (named === undefined || method === undefined) return {};
@@ -74,7 +74,7 @@ const KINDS = ["text", "inlineData", "fileData", "functionCall", "functionRespon
 class Conversation {
   readonly #from: Source;
   readonly #messages: Message[] = [];
-  /** The thinking that came back with a call, by the id of the call. */
+  /** The thinking that came back with a call, by call id. */
   readonly #thoughts = new Map<string, readonly Thought[] | undefined>();
 
   constructor(from: Source) {
@@ -96,7 +96,7 @@ class Conversation {
     );
   }
 
-  /** The turn of a user: results are messages of their own, all in their order. The first message has what else stood on the content. */
+  /** Reads a user's turn. Each result becomes a message of its own, in order. The content's other fields go onto the first message. */
   #turn(role: "user" | "system", content: Fields): void {
     const messages: Message[] = [];
     content.ask("role");
@@ -106,7 +106,7 @@ class Conversation {
       if (!read) return;
       if ("role" in read) messages.push(read);
       else if (read.type !== "text" && read.type !== "media")
-        fail(part.at, 'may only stand in a content whose role is "model"', part.value);
+        fail(part.at, 'is only allowed in a content whose role is "model"', part.value);
       else if (last?.role === role) last.content.push(read);
       else messages.push({ role, content: [read] });
     });
@@ -118,12 +118,12 @@ class Conversation {
     this.#messages.push(withState<Message>(first, marked), ...others);
   }
 
-  /** What the model said. Some clients keep every chunk of a stream as a content of its own: together they are one message. */
+  /** Reads a model's turn. Some clients keep every chunk of a stream as a content of its own: these become one message. */
   #model(content: Fields): void {
     const said = content
       .each("parts", (part): Part | Part[] => {
         const read = this.#part(part, "assistant") ?? [];
-        return "role" in read ? fail(part.at, 'may only stand in a content whose role is "user"', part.value) : read;
+        return "role" in read ? fail(part.at, 'is only allowed in a content whose role is "user"', part.value) : read;
       })
       .flat();
     const last = this.#messages.at(-1);
@@ -132,7 +132,7 @@ class Conversation {
     else this.#messages.push(withState<Message>({ role: "assistant", content: said }, state));
   }
 
-  /** `undefined`: there is nothing in it. */
+  /** `undefined`: the part is empty. */
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
     if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value, part: true }] };
@@ -147,7 +147,7 @@ class Conversation {
         ? []
         : [opaque(WIRE, SIGNATURE, signature)];
     withState(read, signed, part.state());
-    // An empty text is a chunk that held only the reason of the end, or a heartbeat.
+    // An empty text comes from a chunk that held only the finish reason, or from a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
   }
 
@@ -177,14 +177,14 @@ const textPart = (part: Fields, isThought: boolean): Part => ({
   text: part.text("text") ?? "",
 });
 
-/** A text goes on where the chunk before it ended. */
+/** Joins two chunks: a text continues the text that the chunk before it ended with. */
 function joined(before: readonly Part[], after: readonly Part[]): Part[] {
   const [last, next] = [before.at(-1), after[0]];
   if (!last || !next || !("text" in last && "text" in next) || last.type !== next.type || last.state) return [...before, ...after];
   return [...before.slice(0, -1), { ...next, text: last.text + next.text }, ...after.slice(1)];
 }
 
-/** `output` and `error` are special only where they stand alone; any other object is itself what the tool returned. */
+/** `output` and `error` are special only if they are the only key; any other object is itself the tool's output. */
 function outputOf(response: JsonObject): Pick<ToolResult, "output" | "isError"> {
   const key = wrapper(response);
   if (key === undefined) return { output: response };
@@ -194,7 +194,7 @@ function outputOf(response: JsonObject): Pick<ToolResult, "output" | "isError"> 
 
 // Tools
 
-/** All declarations stand in one tool. What else is there are Google's own tools: they keep their places. */
+/** All declarations belong into one tool. Everything else is Google's own tools, which are kept as extras in their places. */
 function readTools(root: Fields, from: Source): Tool[] {
   const tools: Tool[] = [];
   root.each("tools", (tool) => {
@@ -218,7 +218,7 @@ const readDeclarations = (tool: Fields): Tool[] =>
     return withState(defined<Tool>(read), declaration.state());
   });
 
-/** JSON Schema, or the older dialect: gemini-cli writes the one under the name of the other. */
+/** JSON Schema, or the older dialect under its own key. Both keys accept both, since gemini-cli writes the dialect under the new key. */
 function readSchema(given: Fields, key: string, older: string): JsonObject | undefined {
   const schema = given.thing(key);
   const old = schema ? undefined : given.thing(older);
@@ -232,8 +232,8 @@ function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolC
   const key = "allowedFunctionNames";
   const allowed = given.list(key).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)
-    from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: on this wire a call comes whole" });
-  if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // as good as `auto`, to anyone else
+    from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: calls are sent whole" });
+  if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // the same as `auto` to other wires
   if (mode === "required" && allowed.length === 1) return { name: allowed[0]! };
   if (allowed.length > 0 && mode !== "none") return mode === "required" ? { allowed, required: true } : { allowed };
   return mode === "allowed" ? undefined : mode || undefined;
@@ -253,7 +253,7 @@ function readThinking(config: Fields): ThinkingSettings | undefined {
 
 function readOutput(config: Fields): Request["output"] {
   const type = config.peek("responseMimeType");
-  if (type && type !== "application/json" && type !== "text/plain") return undefined; // a schema of another type stays with it
+  if (type && type !== "application/json" && type !== "text/plain") return undefined; // the schema of another type stays in the rest, too
   config.ask("responseMimeType", "response_mime_type");
   if (type === "text/plain") return undefined;
   const schema = readSchema(config, "responseJsonSchema", "responseSchema");

@@ -1,4 +1,4 @@
-/** Requests to servers: what the nouns say, as `contents`, `systemInstruction`, `tools` and `generationConfig`. */
+/** Requests to servers: `contents`, `systemInstruction`, `tools`, `toolConfig` and `generationConfig`. */
 
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
@@ -26,10 +26,10 @@ const ABLE: Abilities = {
   toolChoice: "allowed",
   sampling: SAMPLING,
   stops: MAX_STOPS,
-  wantsUser: /gemini-(?![12]\b|3(\.1)?-|3\.5-flash(?!-lite)|pro)/, // Gemini 3.5 Flash-Lite and what came behind it
+  wantsUser: /gemini-(?![12]\b|3(\.1)?-|3\.5-flash(?!-lite)|pro)/, // Gemini 3.5 Flash-Lite and later models
 };
 
-/** Models that know neither levels of thinking nor media inside a result. */
+/** Models that know neither thinking levels nor media in a result. */
 const isOld = ({ model }: Request): boolean => /gemini-[12]\b/.test(model);
 
 export function encodeRequest(request: Request, profile?: WireProfile): Encoded {
@@ -37,7 +37,7 @@ export function encodeRequest(request: Request, profile?: WireProfile): Encoded 
   return encode(request, profile, method);
 }
 
-/** The tokens of the whole request are counted: tools and system texts are part of the prompt. */
+/** Counts the tokens of the whole request, since tools and system texts are part of the prompt. */
 export function encodeTokenCountRequest(request: Request, profile?: WireProfile): Encoded {
   const { body, ...rest } = encode(request, profile, "countTokens");
   return { ...rest, body: { generateContentRequest: { model: resource(request), ...body } } };
@@ -48,7 +48,7 @@ function encode(given: Request, profile: WireProfile | undefined, method: string
     ...ABLE,
     media: given.from === WIRE ? () => true : ABLE.media,
     resultMedia: !isOld(given),
-    // Gemini 3 would look for what a `$ref` refers to, and refuse the request; and texts are data only if they came as such.
+    // Gemini 3 would try to resolve a `$ref` and refuse the request. Text parts are sent as data only if they came from this wire.
     result: ({ output }: ToolResult) => !hasRef(output) && (given.from === WIRE || !textsOf(output)),
   };
   const out = adapt(given, able, profile);
@@ -83,7 +83,7 @@ function writeMessages(out: Out): Draft {
   for (const message of messages.slice(first)) {
     const content = writeMessage(message, out);
     const last = contents.at(-1);
-    // All results of a turn stand in one content, and nothing else does.
+    // All results of a turn must be in one content, and nothing else.
     const isNext = (message.role === "tool" && before?.role === "tool") || ownState(WIRE, message.state, BESIDE) !== undefined;
     if (isNext && last?.role === "user" && Object.keys(content).length === 2) last.parts.push(...content.parts);
     else contents.push(content);
@@ -100,7 +100,7 @@ function writeMessages(out: Out): Draft {
   return { systemInstruction, contents };
 }
 
-/** The state of a message that stood on its content. */
+/** The state of a message that belongs to its content. */
 function contentState({ role, state = [] }: Message): Opaque[] {
   if (role !== "tool") return state;
   return state.filter(isOnContent).map((opaque) => ({ ...opaque, kind: opaque.kind.slice(CONTENT.length) }));
@@ -110,7 +110,7 @@ const isOnContent = ({ wire, kind }: Opaque): boolean => wire === WIRE && kind.s
 
 function writeMessage(message: Message, out: Out): Content {
   const parts = message.role === "tool" ? [writeResult(message, out)] : writeParts(message, out);
-  // Without a signature on the first call Google refuses the whole request, whoever made the call.
+  // Without a signature on the first call of a message Google refuses the request, even if another model made the call.
   const call = parts.find((part) => part.functionCall);
   if (call) call[SIGNATURE] ??= SKIP;
   return putState(WIRE, { role: message.role === "assistant" ? "model" : "user", parts: [...spoken(parts)] }, contentState(message));
@@ -146,7 +146,7 @@ function writeTool({ name, description, parameters, response, state }: NonNullab
   return putState(WIRE, draft, state);
 }
 
-/** A schema under its key: `parametersJsonSchema`, or `parameters` in the older dialect, which has no object without properties. */
+/** A schema under its key: `parametersJsonSchema`, or `parameters` in the older dialect, which forbids objects without properties. */
 function writeSchema(given: JsonObject | undefined, key: string, name: string, { profile, warnings }: Out): Draft {
   if (!given) return {};
   const own = ownWordsOf(given);
@@ -181,14 +181,14 @@ function writeConfig(out: Out): Draft | undefined {
   });
 }
 
-/** Either a budget or a level: the API refuses both together, and each model takes one of them. */
+/** Either a budget or a level: the API refuses both together, and each model accepts one of them. */
 function writeThinking({ request, warnings }: Out): Draft | undefined {
   const { enabled, effort, budget, keep } = request.thinking ?? {};
   if (keep !== undefined) warnings.dropped("thinking.keep");
   const level = enabled === false || isOld(request) ? undefined : effort;
   const isMore = level === "max" || level === "xhigh";
   if (isMore) warnings.converted(`the effort ${level}`, "HIGH");
-  if (level && budget !== undefined) warnings.dropped("thinking.budget beside an effort");
+  if (level && budget !== undefined) warnings.dropped("thinking.budget with an effort");
   return some<Draft>({
     includeThoughts: isShown(request),
     thinkingBudget: enabled === false ? 0 : level ? undefined : (budget ?? (effort ? BUDGETS[effort] : enabled ? -1 : undefined)),

@@ -1,4 +1,4 @@
-/** Answers of servers: lines of JSON, or one object for all. A whole body is the end, whatever it says. */
+/** Servers' answers: lines of JSON, or one object for everything. A whole body is complete even without `done`. */
 import { isObject } from "../../core/json.ts";
 import type { FinishReason, JsonObject, Usage } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
@@ -25,7 +25,7 @@ export class OllamaReader extends AnswerReader {
   chunk(line: Fields, text: string): void {
     line.ask("created_at", "error");
     this.start(undefined, line.text("model"));
-    const message = line.object("message") ?? line; // `/api/generate` has none
+    const message = line.object("message") ?? line; // `/api/generate` has no `message`
     const content = message.text(message === line ? "response" : "content");
     const thinking = message.text("thinking");
     const calls = message.peek("tool_calls") ? this.#callsOf(message, new ArgumentTexts(text, "arguments")) : [];
@@ -33,7 +33,7 @@ export class OllamaReader extends AnswerReader {
     const done = line.json("done");
     const native = line.text("done_reason");
     const usage = line.read<Usage>(USAGE);
-    this.#own(line.rest()); // goes ahead of what was said with it
+    this.#own(line.rest()); // an extension precedes the content of its line
     this.thinking(thinking ?? "");
     this.text(content ?? "");
     for (const call of calls) this.call(call);
@@ -50,7 +50,7 @@ export class OllamaReader extends AnswerReader {
     this.extend(rest && restOf(rest, (key) => !(key in DURATIONS && rest[key] === 0)));
   }
 
-  /** Calls come whole. Their numbers are not believed: servers have sent 0 for all of them. */
+  /** Calls come whole. Their indexes are ignored: some servers send 0 for all of them. */
   #callsOf(message: Fields, texts: ArgumentTexts): CallFragment[] {
     return message.each("tool_calls", (call) => {
       const fn = call.inner("function");

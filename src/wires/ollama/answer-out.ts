@@ -1,4 +1,4 @@
-/** Answers to clients of `/api/chat` and `/api/generate`: lines of JSON, or one object for all. Calls come whole. */
+/** Answers to clients of `/api/chat` and `/api/generate`: lines of JSON, or one object for everything. Calls come whole. */
 import type { ErrorInfo, Finish, JsonObject, ToolEnd } from "../../core/nouns.ts";
 import { Answer } from "../answer-out.ts";
 import { ownState, putState } from "../opaque.ts";
@@ -13,7 +13,7 @@ export class OllamaAnswer extends Answer {
   readonly #isGenerate = ownState(WIRE, this.request.extra, GENERATE) === true;
   readonly errorBody = errorBody;
   #calls = 0;
-  /** What only this wire knows, for the next line. */
+  /** Fields of this wire's own for the next line. */
   #own: Draft | undefined;
 
   text(content: string): void {
@@ -28,10 +28,10 @@ export class OllamaAnswer extends Answer {
     this.#line({ tool_calls });
   }
   override own(data: JsonObject): void {
-    if (this.#own) this.#line({}); // each has a line of its own
+    if (this.#own) this.#line({}); // each extension gets a line of its own
     this.#own = { ...data };
   }
-  /** A line that says nothing. */
+  /** A line without content serves as a heartbeat. */
   beat(): void {
     this.#line({});
   }
@@ -52,7 +52,7 @@ export class OllamaAnswer extends Answer {
     );
   }
 
-  /** `end`: the fields that only the last one has. */
+  /** `end`: `done`, and the fields that only the last line has. */
   #line(said: Draft, end: Draft = { done: false }): void {
     const { message, ...own } = this.#own ?? {};
     this.#own = undefined;

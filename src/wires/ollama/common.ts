@@ -1,4 +1,4 @@
-/** What requests and answers of Ollama's wire have in common. */
+/** What requests and answers of Ollama's wire share. */
 import type { ToolCall } from "../../core/nouns.ts";
 import { argumentsValue } from "../raw.ts";
 import { spelling } from "../read.ts";
@@ -6,14 +6,14 @@ import type { Draft } from "../wire.ts";
 
 export const WIRE = "ollama";
 
-/** Marks a request that asked for a completion: the answer has another shape. */
+/** Marks a completion request, whose answer has another form. */
 export const GENERATE = "/api/generate";
 
 export const TOOL = spelling("name description parameters");
 
 export const SAMPLING = spelling("temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty");
 
-/** In nanoseconds; 0: nobody knows. What came in one piece took all of the time: clients divide by it. */
+/** In nanoseconds; 0: unknown. If the answer came in one piece, `eval_duration` is the total, since clients divide by it. */
 export function durations({ ms, firstMs = ms }: { ms: number; firstMs?: number | undefined }): Draft {
   const [total, first] = [Math.round(ms * 1e6), Math.round(firstMs * 1e6)];
   return { total_duration: total, load_duration: 0, prompt_eval_duration: first, eval_duration: total > first ? total - first : total };
@@ -21,7 +21,7 @@ export function durations({ ms, firstMs = ms }: { ms: number; firstMs?: number |
 
 export const DURATIONS = durations({ ms: 0 });
 
-/** `rest`: what only this wire knows of it. */
+/** `rest`: the call's fields that the nouns have no place for. */
 export function encodeCall(call: Pick<ToolCall, "id" | "name" | "arguments" | "json">, index: number, rest: Draft): Draft {
   const { function: inner, ...outer } = rest;
   const fn = { ...(inner as Draft | undefined), index, name: call.name, arguments: argumentsValue(call) };

@@ -1,4 +1,4 @@
-/** Requests of clients: of `/api/chat`, and of `/api/generate` with its prompt as a user message. */
+/** Clients' requests to `/api/chat`, and to `/api/generate`, whose prompt becomes a user message. */
 import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
@@ -12,10 +12,10 @@ const ROLES = spelling("system developer user assistant tool");
 
 const EFFORTS = spelling("low medium high max");
 
-/** How long a server keeps a model, and what it does with a long prompt, is no other server's business. */
+/** How long a server keeps a model, and what it does with a long prompt, does not concern other servers. */
 const quiet = words("keep_alive truncate shift");
 
-/** Media come without their type; their first bytes tell it, in base64. */
+/** Media come without their type: it is told by their first bytes, here in base64. */
 const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^iVBORw0KGgo/, "image/png"],
   [/^\/9j\//, "image/jpeg"],
@@ -50,7 +50,7 @@ function readThinking(root: Fields): ThinkingSettings | undefined {
   return enabled === undefined ? undefined : { enabled };
 }
 
-/** No prompt at all asks only to load the model, or to unload it: there is nothing to say. */
+/** A request without a prompt only loads or unloads the model: it has no messages. */
 function readPrompt(root: Fields): Message[] {
   const rules = textParts(root.text("system"));
   const content = [...readImages(root), ...textParts(root.text("prompt"))];
@@ -70,7 +70,7 @@ function readMessages(root: Fields, from: Source): Message[] {
   return out;
 }
 
-/** More of the result before it: strands has a message for each text and each image of a result, and none of them says whose it is. */
+/** Whether a message continues the result before it: strands sends each text and image of a result as a message without id or name. */
 const isMore = (message: Fields, from: Source): boolean =>
   message.text("role") === "tool" &&
   message.text("tool_call_id") === undefined &&
@@ -108,7 +108,7 @@ const readImages = (given: Fields): Media[] =>
     return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
   });
 
-/** Its API wants an object as the arguments; clients made for OpenAI's send its text. */
+/** Ollama's API wants an object as arguments; clients made for OpenAI's API send JSON text. */
 function readCall(call: Fields, from: Source): ToolCall | Malformed {
   const fn = call.inner("function");
   call.ask("type");

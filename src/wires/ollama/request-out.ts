@@ -1,4 +1,4 @@
-/** Requests to servers: of `/api/chat`, and of `/api/generate` if they came so. */
+/** Requests to servers: to `/api/chat`, or to `/api/generate` if they came that way. */
 import type { Json, Message, Part, Request, ThinkingSettings, Tool } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt } from "../adapt.ts";
@@ -15,7 +15,7 @@ const ABLE: Abilities = {
   wire: WIRE,
   systemAnywhere: true,
   resultMedia: true,
-  // Only bytes can be sent, and only of what models look at or listen to.
+  // Only bytes can be sent, and only of images and audio.
   media: (media) => media.data !== undefined && /^(image|audio)$/.test(mediaKind(media)),
   sampling: SAMPLING,
 };
@@ -29,7 +29,7 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
   const body = defined<Draft>({
     model,
     ...(prompt ?? { messages: messages.map(writeMessage), tools: someOf(out.tools.map((tool) => writeTool(tool, warnings))) }),
-    stream: !!request.stream, // it would stream by default
+    stream: !!request.stream, // the default is to stream
     format: output && (output.schema ?? "json"),
     think: writeThinking(thinking, warnings),
     options: some<Draft>({ ...written(request.sampling ?? {}, SAMPLING), num_predict: request.maxTokens, stop: request.stop }),
@@ -37,7 +37,7 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
   return encoded(out, prompt ? GENERATE : "/api/chat", body);
 }
 
-/** A request that came as a prompt goes on as one, if it still is one. */
+/** A request that came as a prompt is sent as one, if it still has that form. */
 function writePrompt({ request: { messages }, tools }: Out): Draft | undefined {
   const last = messages.at(-1);
   const user = last?.role === "user" ? last : undefined;
@@ -54,7 +54,7 @@ function writeMessage(message: Message): Draft {
   const calls = parts.filter((part) => part.type === "tool-call");
   const draft = defined<Draft>({
     role,
-    // What the model said in pieces is one text; several texts that it was given are paragraphs, as its server joins messages.
+    // The model's texts are pieces of one text; other messages' texts are paragraphs, as Ollama itself joins messages.
     content: role === "tool" ? outputText(message.output) : texts("text").join(role === "assistant" ? "" : "\n\n"),
     thinking: texts("thinking").join("\n\n") || undefined,
     images: someOf(parts.flatMap((part) => (part.type === "media" && part.data !== undefined ? [part.data] : []))),
@@ -73,7 +73,7 @@ function writeTool(tool: Tool, warnings: Warnings): Draft {
 function writeThinking(thinking: ThinkingSettings | undefined, warnings: Warnings): Json | undefined {
   const { enabled, effort, budget, keep } = thinking ?? {};
   if (budget !== undefined) warnings.dropped("thinking.budget");
-  if (keep === false) warnings.dropped("thinking.keep"); // it always is
+  if (keep === false) warnings.dropped("thinking.keep"); // Ollama always keeps it
   if (enabled === false) return false;
   const word = effort === "minimal" ? "low" : effort === "xhigh" ? "high" : effort;
   if (word !== effort) warnings.converted(`the effort ${effort}`, `${word}`);
