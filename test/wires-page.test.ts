@@ -22,7 +22,7 @@ function tableOf(wire: string): string {
     rows.set(`${kind} ${why} ${warning !== null}`, row);
   }
   const lines = [...rows.values()].map(({ what, why, told }) => `| ${what.join(" ")} | ${why} | ${told ? "yes" : ""} |`);
-  return `### ${wire}\n\n| what | why | told |\n|---|---|---|\n${lines.join("\n")}\n`;
+  return `### ${wire}\n\n| what | why | warning |\n|---|---|---|\n${lines.join("\n")}\n`;
 }
 
 test("docs/wires.md has every loss", async () => {
