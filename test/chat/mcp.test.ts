@@ -20,6 +20,9 @@ import { everything } from "../everything.ts";
 import { closeLater, nobody, signalOf, startServer, tempFolder } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
 
+/** Polling must outlast a busy machine: the default is one second. */
+const PATIENT = { timeout: 30_000 };
+
 /** The server accepts any port, but does not report which. */
 const telling = `import { Server } from "node:net";
 const { listen } = Server.prototype;
@@ -305,10 +308,10 @@ test("a tool that runs as a task gives its result or its error, and is cancelled
   const abort = new AbortController();
   const brood = callAll(server, ["brood"], abort.signal);
   const brooding = async () => (await callAll(server, ["brooding"])).results[0]?.output;
-  await expect.poll(brooding).toBe("working");
+  await expect.poll(brooding, PATIENT).toBe("working");
   abort.abort();
   expect((await brood).results).toMatchObject([{ isError: true }]);
-  await expect.poll(brooding).toBe("cancelled");
+  await expect.poll(brooding, PATIENT).toBe("cancelled");
 });
 
 test("a task aborted before it has an id is cancelled once it has one, without blocking the call", async () => {
@@ -323,7 +326,7 @@ test("a task aborted before it has an id is cancelled once it has one, without b
   await expect(hatching).rejects.toThrow("no time");
   expect(await brooding()).toBe("not yet");
   await callAll(server, ["crack"]);
-  await expect.poll(brooding).toBe("cancelled");
+  await expect.poll(brooding, PATIENT).toBe("cancelled");
 });
 
 test("a command gets the given folder and variables, and none of our environment", async () => {

@@ -193,7 +193,7 @@ test("if a file changes again while it is being read, its last version counts", 
     `[server]\nport = 0\n[upstreams.up]\nurl = "${url}/v1"\n[models."*"]\nupstream = "up"\n${more}`;
   const file = files.file("twice.toml", config(one.url));
   const { url, line, lines } = serve(["--config", file]);
-  await url;
+  await generate(await url); // the file is watched only after the line with the URL
   writeFileSync(file, config(one.url, `[upstreams.slow]\nurl = "${slow.url}/v1"\n`));
   await silent.promise;
   writeFileSync(file, config(two.url));
@@ -237,7 +237,7 @@ test("settings that need a restart are named when the file is read again", async
   const config = (lines: string) => `[server]\n${lines}\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\n`;
   const file = files.file("moved.toml", config("port = 0"));
   const { url, line } = serve(["--config", file]);
-  await url;
+  await generate(await url); // the file is watched only after the line with the URL
   writeFileSync(file, config("port = 0\nheartbeat = 5"));
   await line(({ msg }) => msg.includes("read again"));
   writeFileSync(file, config('port = 8099\nhost = "localhost"'));

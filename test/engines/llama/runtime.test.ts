@@ -26,7 +26,7 @@ test("after each batch one conversation samples first, then all others at once",
     expect([...open.keys()]).toEqual([batch + 1]);
     open.get(batch + 1)!.resolve(7);
     await sampled[0];
-    await vi.waitFor(() => expect([...open.keys()]).toEqual([batch + 1, batch + 2, batch + 3]));
+    await vi.waitFor(() => expect([...open.keys()]).toEqual([batch + 1, batch + 2, batch + 3]), { timeout: 30_000 });
     open.get(batch + 2)!.reject(new Error("no token is allowed"));
     open.get(batch + 3)!.resolve(9);
     expect(await Promise.all(sampled)).toEqual([7, -1, 9]);
