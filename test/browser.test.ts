@@ -1,4 +1,4 @@
-// The built library where there is no Node: one script in a bare `vm` context that has the language and a browser's streams, nothing else.
+// The built library without Node: one script in a bare `vm` context with the language and a browser's streams, nothing else.
 import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
@@ -49,7 +49,7 @@ describe("the built library runs without Node", () => {
   });
 });
 
-test("a page that forbids eval has tools whose arguments are checked", async () => {
+test("tool arguments are checked even in a page that forbids eval", async () => {
   const { outputFiles } = await build({
     stdin: { contents: 'export { defineTool } from "./dist/chat/browser.js";', resolveDir: "." },
     bundle: true,
@@ -66,7 +66,7 @@ test("a page that forbids eval has tools whose arguments are checked", async () 
   expect(runInContext(source, strict)).toBe("color: is missing");
 });
 
-// What package.json gives a bundler for a page.
+// The entries that package.json gives a bundler for a page.
 const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { exports: Record<string, string | Conditions | null> };
 type Conditions = { browser?: Conditions; default?: string };
 const forNode = new Set(["./gateway", "./engines/llama"]);
@@ -91,7 +91,7 @@ const bundled = async (contents: string) => {
   ).outputFiles[0]!.text;
 };
 
-describe("a page loads no dialect but its own", () => {
+describe("a page bundles only its own dialect", () => {
   const engines = {
     createTextEngine: "engines/browser.js",
     createWllama: "engines/text/wllama.js",
@@ -118,12 +118,12 @@ describe("esbuild bundles for a page", () => {
     expect(await bundled(`export * from "${file}"`)).not.toMatch(/require\("node:|from "node:/);
   });
 
-  test("all that a page can use", () => {
+  test("every entry for pages is covered", () => {
     expect(forPages.map(([name]) => name)).toEqual(expect.arrayContaining(["dragoman", "dragoman/chat", "dragoman/engines"]));
   });
 });
 
-test("a chat over a text engine runs without Node, and its tool with it", async () => {
+test("a chat over a text engine runs without Node, and so does its tool", async () => {
   const page = createContext({ AbortController, AbortSignal, performance, queueMicrotask, structuredClone });
   const source = `
     import { createChat, defineTool, mcpTools } from "./dist/chat/browser.js";

@@ -1,4 +1,4 @@
-// Runs once before all tests: some of them need the built package, so it is built again if a source is newer.
+// Runs once before all tests: some of them need the built package, so it is rebuilt if a source is newer.
 import { execFileSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Processes that tests start: how they are ended, and what they said.
+// Child processes of tests: ending them, and collecting their output.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
@@ -15,7 +15,7 @@ export interface Run {
   stderr: string;
 }
 
-/** What one says on the pipes that it has, and its exit code, when it has ended. */
+/** Its output on the pipes it has, and its exit code, once it has ended. */
 export async function runOf(child: ChildProcess): Promise<Run> {
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) child[name]?.setEncoding("utf8").on("data", (text: string) => (said[name] += text));

@@ -1,5 +1,5 @@
-// Every `ts` and `sh` block of the README and the docs runs, against the built package; a `text` block behind it is what it prints.
-// The gateway at port 8080 and the upstream at port 8000 that the pages speak of are started here, at ports of their own.
+// Every `ts` and `sh` block of the README and the docs runs, against the built package; a `text` block after it is its output. The gateway
+// at port 8080 and the upstream at port 8000 of the pages are started here, on ports of their own.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -23,7 +23,7 @@ const pages = [
   ),
 ];
 
-/** A project of somebody's who has installed `dragoman`, and what the pages use with it. */
+/** A project that has installed `dragoman`, and what the pages use with it. */
 const project = tempFolder();
 mkdirSync(join(project, "node_modules"));
 symlinkSync(root, join(project, "node_modules", "dragoman"), "dir");
@@ -31,7 +31,7 @@ for (const name of ["ai", "openai", "ollama", "@ai-sdk", "@anthropic-ai", "@goog
   symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name), "dir");
 writeFileSync(join(project, "package.json"), '{ "type": "module" }');
 
-/** Calls the tool that it is offered, or says hello. */
+/** Calls the tool it is offered, or says hello. */
 const answer = (tool: string | undefined): Event[] =>
   tool === undefined
     ? [
@@ -53,7 +53,7 @@ const ports = await Promise.all(
 );
 const aimed = (source: string): string => ports.reduce((text, [written, real]) => text.replaceAll(written, real), source);
 
-/** To its end, while the servers above answer it. */
+/** Runs to the end, while the servers above answer. */
 const run = (command: string, args: string[], env: NodeJS.ProcessEnv = process.env) =>
   runOf(spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] }));
 
@@ -76,7 +76,7 @@ const blocksOf = (language: string) => blocks.filter((block) => block.language =
 const fileOf = ({ page, line }: Block) => join(project, `${page.replaceAll(/\W/g, "-")}-${line}.ts`);
 
 describe("the ts blocks", () => {
-  test("the README has one of no more than fifteen lines", () => {
+  test("the README has one of at most fifteen lines", () => {
     const [example] = blocksOf("ts").filter(({ page }) => page === "README.md");
     expect(example?.source.split("\n").filter(Boolean).length).toBeLessThanOrEqual(15);
   });
@@ -108,7 +108,7 @@ describe("the ts blocks", () => {
   });
 });
 
-/** `dragoman` is ours; what npm would do is not done again. */
+/** `dragoman` is ours; npm commands are skipped. */
 const PREAMBLE = `set -euo pipefail; dragoman() { "${process.execPath}" dist/cli/main.js "$@"; }; npx() { "$@"; }; npm() { :; }\n`;
 
 describe("the sh blocks", () => {
@@ -122,7 +122,7 @@ describe("the sh blocks", () => {
   });
 });
 
-describe("the toml blocks are configurations of ours", () => {
+describe("the toml blocks are valid configurations", () => {
   test.each(blocksOf("toml"))("$page, line $line", ({ page, source }) => {
     const environment = { GATE_KEY: "a", LOCAL_KEY: "b", LOCAL_TOKEN: "d", ANTHROPIC_API_KEY: "c" };
     const { upstreams, locals } = readConfig(source, page, environment);
@@ -130,10 +130,10 @@ describe("the toml blocks are configurations of ours", () => {
   });
 });
 
-describe("what the pages name is there", () => {
+describe("links in the pages lead somewhere", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 
-  /** As GitHub makes them of headings. */
+  /** Anchors, as GitHub makes them from headings. */
   const anchorsOf = (page: string): string[] =>
     [...readFileSync(page, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
       heading

@@ -1,14 +1,14 @@
-// Events: all of an answer, and comparing them, whatever the cut.
+// Collecting and comparing the events of an answer, however they are cut.
 import type { Event } from "../src/core/nouns.ts";
 
-/** All that comes, when it is over. */
+/** All events, once it is over. */
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
 }
 
-/** Neighbouring deltas are one: where a text was cut must not show. */
+/** Joins neighbouring deltas, so that cuts do not show. */
 export function merged(events: Iterable<Event>): Event[] {
   const out: Event[] = [];
   for (const event of events) {
@@ -19,7 +19,7 @@ export function merged(events: Iterable<Event>): Event[] {
   return out;
 }
 
-/** Both in one; `undefined` where they are two things, as texts with state are. */
+/** Both in one; `undefined` if they cannot be joined, like texts with state. */
 function joined(last: Event | undefined, event: Event): Event | undefined {
   if (event.type === "text" && last?.type === "text" && !event.state && !last.state) return { ...last, text: last.text + event.text };
   if (event.type === "thinking-delta" && last?.type === "thinking-delta") return { ...last, text: last.text + event.text };

@@ -1,4 +1,4 @@
-// The MCP server that its makers test clients with.
+// The MCP project's own server for testing clients.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);

@@ -21,7 +21,7 @@ class TextStreamer {
 }
 class StoppingCriteria {}
 
-/** Says the pieces, one in each turn of the loop, until it is stopped; and what it was given. */
+/** Says the pieces, one in each turn of the event loop, until it is stopped; and records what it was given. */
 function standIn(pieces: readonly string[]) {
   const seen = { prompts: [] as unknown[], streamers: [] as StreamerOptions[], given: [] as Record<string, unknown>[], said: 0 };
   const tokenizer = (text: string, options: unknown) => {
@@ -55,7 +55,7 @@ async function ask(runtime: unknown, more: object = {}) {
   return collect(await all(engine.generate(request)));
 }
 
-test("special tokens stay, blanks stay, and none is added to the prompt", async () => {
+test("special tokens and blanks are kept, and none are added to the prompt", async () => {
   const { seen, runtime } = standIn([
     "<tool_call>\n",
     '{"name": "multiply", "arguments": ',
@@ -71,7 +71,7 @@ test("special tokens stay, blanks stay, and none is added to the prompt", async 
   expect(seen.given).toMatchObject([{ max_new_tokens: 50, do_sample: true, temperature: 0.7, top_k: 5 }]);
 });
 
-test("it stops at the dialect's stops, and when nobody listens any more", async () => {
+test("it stops at the dialect's stops, and when the answer is no longer read", async () => {
   const { seen, runtime } = standIn(["Hi", "<|im_end|>", "never", "said"]);
   expect((await ask(runtime)).content).toEqual([{ type: "text", text: "Hi" }]);
   expect(seen.said).toBe(2);

@@ -55,7 +55,7 @@ describe.skipIf(missing.length > 0)(
       expect(faults).toEqual([]);
     });
 
-    test("a colour of two words, by a click; meanwhile nothing else can be said", { timeout: 150_000 }, async () => {
+    test("a colour of two words, by a click; meanwhile all input is disabled", { timeout: 150_000 }, async () => {
       const enabled = await page.evaluate(() => {
         const tries = [...document.querySelectorAll<HTMLButtonElement>("#tries button")];
         tries.find(({ textContent }) => textContent?.includes("light blue"))?.click();
@@ -67,7 +67,7 @@ describe.skipIf(missing.length > 0)(
       expect(faults).toEqual([]);
     });
 
-    test("a model that cannot be loaded is said", { timeout: 60_000 }, async () => {
+    test("a model that cannot be loaded is reported", { timeout: 60_000 }, async () => {
       const other = await browser.newPage();
       await other.route("**/*.gguf", (route) => route.abort());
       await other.goto(server.resolvedUrls!.local[0]!);

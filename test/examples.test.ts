@@ -1,4 +1,4 @@
-// Each example runs as its first lines say, on a model that does what it is asked to.
+// Each example runs as its first lines say, on a scripted model.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ async function outputOf(name: string, args: readonly string[], input = ""): Prom
   return output;
 }
 
-test("colours: the page is told to turn red", async () => {
+test("colours: the page turns red", async () => {
   const { url } = await startModel((last, n): Doing[] =>
     n === 0 ? [{ call: "change_background_color", with: { color: "red" } }] : [`It is ${JSON.parse(last.content).color}.`],
   );
@@ -49,7 +49,7 @@ test("colours: the page is told to turn red", async () => {
   ).toBe("It is red.");
 });
 
-test("colours: who speaks meanwhile waits, and the server lives", async () => {
+test("colours: a second request waits, and the server survives", async () => {
   const { url } = await startModel((last): Doing[] => [`You said ${last.content}.`]);
   const child = start("colours.mjs", [url, "0"]);
   const [line] = await once(child.stdout.setEncoding("utf8"), "data");
@@ -66,21 +66,21 @@ test("files: a note is written once, and not twice", async () => {
   expect(readFileSync(join(folder, "today.txt"), "utf8")).toBe("Buy milk");
 });
 
-test("mcp: a real server's tool", async () => {
+test("mcp: a real server's tool is called", async () => {
   const { url } = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get-sum", with: { a: 2, b: 40 } }] : ["It is 42."]));
   const server = `${process.execPath} ${everything}`;
   const output = await outputOf("mcp.mjs", [server, "What is 2 + 40?", url]);
   expect(output).toMatch(/echo.*\nget-sum \{"a":2,"b":40\}\n-> "The sum of 2 and 40 is 42\."\nIt is 42\.\n/);
 });
 
-test("mcp: without a server it says how it is called", async () => {
+test("mcp: without a server it prints its usage", async () => {
   const child = spawn(process.execPath, ["examples/mcp.mjs"], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   for await (const text of child.stderr.setEncoding("utf8")) said += text;
   expect(said).toMatch(/^usage: node examples\/mcp\.mjs .*\n$/);
 });
 
-test("handover: the second model hears what the first did", async () => {
+test("handover: the second model gets what the first did", async () => {
   const first = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get_weather", with: { city: "Oslo" } }] : ["12 degrees, clear."]));
   const second = await startModel(() => ["No."]);
   expect(await outputOf("handover.mjs", [first.url, second.url])).toBe(
@@ -90,7 +90,7 @@ test("handover: the second model hears what the first did", async () => {
   expect(JSON.parse(result?.content ?? "")).toEqual({ city: "Oslo", degrees: 12, sky: "clear" });
 });
 
-test("all of them are tested, transformers.mjs in a file of its own", () => {
+test("every example is tested, transformers.mjs in a file of its own", () => {
   const scripts = readdirSync("examples").filter((name) => name.endsWith(".mjs"));
   expect(scripts.sort()).toEqual(["colours.mjs", "engine.mjs", "files.mjs", "handover.mjs", "mcp.mjs", "transformers.mjs"]);
 });

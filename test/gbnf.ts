@@ -1,12 +1,13 @@
-// A reader of GBNF grammars and a matcher of texts, so that tests can ask whether a grammar accepts a text. It does what llama.cpp does: a set
-// of stacks, each with a character class on top, advanced character by character; and it refuses what llama.cpp refuses, and what xgrammar,
-// to which the same grammars go in structural tags, reads otherwise: `\x41`, `[^é]`, and a control character before what could be a digit of its number.
+// A reader of GBNF grammars and a matcher, so that tests can ask whether a grammar accepts a text. It works like llama.cpp: a set of
+// stacks, each with a character class on top, advanced character by character. It refuses what llama.cpp refuses, and what xgrammar, which
+// gets the same grammars in structural tags, reads differently: `\x41`, `[^é]`, and a control character before a possible digit of its
+// number.
 
 type Class = { type: "class"; negated: boolean; ranges: [number, number][] };
 type Item = Class | { type: "rule"; name: string };
 type Alternatives = Item[][];
 
-/** The rest of a sequence, and what comes behind it. Interned: the same stack is the same object. */
+/** The rest of a sequence, and what follows it. Interned: the same stack is the same object. */
 interface Stack {
   items: Item[];
   at: number;
@@ -14,7 +15,7 @@ interface Stack {
   id: number;
 }
 
-const MAX_REPETITION = 2000; // llama.cpp's
+const MAX_REPETITION = 2000; // llama.cpp's limit
 
 export class Gbnf {
   readonly #rules = new Map<string, Alternatives>();
@@ -46,7 +47,7 @@ export class Gbnf {
     return stacks.has(undefined);
   }
 
-  /** Some text that it accepts. `choose(n)` is a number below n; behind `wanted` characters the shortest way to the end is taken. */
+  /** Some text that it accepts. `choose(n)` is a number below n; after `wanted` characters the shortest way to the end is taken. */
   sample(choose: (n: number) => number, wanted = 120): string {
     const least = this.#shortest();
     let text = "";
@@ -64,7 +65,7 @@ export class Gbnf {
     return text;
   }
 
-  /** How many characters each rule takes at least. */
+  /** The minimum number of characters of each rule. */
   #shortest(): Map<string, number> {
     const least = new Map<string, number>();
     for (let grows = true; grows; ) {
@@ -105,7 +106,7 @@ export class Gbnf {
     return stack;
   }
 
-  /** The stacks with a class on top that this one stands for; `undefined` is the end. */
+  /** The stacks with a class on top that this one expands to; `undefined` is the end. */
   #expand(start: Stack | undefined): Set<Stack | undefined> {
     const found = new Set<Stack | undefined>();
     const seen = new Set<Stack | undefined>();

@@ -1,4 +1,4 @@
-// What a user gets who installs the package.
+// What a user gets by installing the package.
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
@@ -17,14 +17,14 @@ interface Locked {
 
 const read = <T>(file: string): T => JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8")) as T;
 
-/** Whether some alternative of the range begins at the major version, or before it and is open: as ranges of engines are written. */
+/** Whether an alternative of the range begins at the major version, or before it and is open, as `engines` ranges are written. */
 const takes = (range: string, major: number): boolean =>
   range.split("||").some((part) => {
     const first = Number(/\d+/.exec(part)?.[0] ?? 0);
     return first === major || (first < major && !/^\s*[\^~\d]/.test(part));
   });
 
-test("everything that is installed with it runs on the oldest Node that it is for", () => {
+test("every dependency runs on the oldest supported Node", () => {
   const { engines } = read<{ engines: { node: string } }>("package.json");
   const oldest = Number(/\d+/.exec(engines.node)?.[0]);
   const { packages } = read<{ packages: Record<string, Locked> }>("package-lock.json");
@@ -34,7 +34,7 @@ test("everything that is installed with it runs on the oldest Node that it is fo
   expect(installed.length).toBeGreaterThan(50);
 });
 
-test("Fastify gets the light-my-request that is pinned, which runs on that Node", () => {
+test("Fastify gets the pinned light-my-request, which runs on that Node", () => {
   const { dependencies } = read<{ dependencies: Record<string, string> }>("package.json");
   const { packages } = read<{ packages: Record<string, Locked & { dependencies?: Record<string, string> }> }>("package-lock.json");
   expect(packages["node_modules/light-my-request"]?.version).toBe(dependencies["light-my-request"]);
@@ -42,11 +42,11 @@ test("Fastify gets the light-my-request that is pinned, which runs on that Node"
   expect(packages["node_modules/fastify"]?.dependencies).toHaveProperty("light-my-request");
 });
 
-test("its version is the one that it says", () => {
+test("VERSION is the package's version", () => {
   expect(VERSION).toBe(read<{ version: string }>("package.json").version);
 });
 
-test("each wire and each dialect has a name of its own there, and nothing that lies beside them", () => {
+test("each wire and each dialect can be imported alone, and no internal file can", () => {
   const { exports } = read<{ exports: Record<string, unknown> }>("package.json");
   const open = Object.keys(exports).filter((name) => name.startsWith("./wires/"));
   expect(open.sort()).toEqual(
@@ -64,7 +64,7 @@ test("each wire and each dialect has a name of its own there, and nothing that l
   );
 });
 
-test("what its types declare as values is there", async () => {
+test("every value that its types declare exists", async () => {
   const { exports } = read<{ exports: Record<string, { types?: string; default?: string } | null> }>("package.json");
   const entries = Object.values(exports).flatMap((entry) =>
     entry?.types && entry.default ? [{ types: entry.types, code: entry.default }] : [],
@@ -110,7 +110,7 @@ test("its types for a page need no newer library than ES2022", () => {
   expect(faults.map(({ messageText }) => messageText)).toEqual([]);
 });
 
-test("its pages lead to pages and examples that are in it, too", () => {
+test("its pages link only to pages and examples in the package", () => {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const options: ExecFileSyncOptionsWithStringEncoding = {
     encoding: "utf8",

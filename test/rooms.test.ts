@@ -1,4 +1,4 @@
-// DESIGN's rooms: imports point one way, and the pure rooms import nothing but files of ours.
+// DESIGN's rooms: imports point one way, and the pure rooms import only our own files.
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import ts from "typescript";

@@ -1,5 +1,5 @@
-// Generated tests try the same cases in every run, so that a failure is the change's and not the day's. `SEED=random npm run unit` tries others,
-// `SEED=1234` those of a failure that somebody reported.
+// Generated tests try the same cases in every run, so that a failure comes from the change and not from chance. `SEED=random npm run unit`
+// tries others, `SEED=1234` those of a reported failure.
 import fc from "fast-check";
 
 const { SEED = "20261115" } = process.env;

@@ -1,5 +1,5 @@
-// The documents that the project grew from: their examples, their tests, and what their code does, said in our events. Where Dragoman
-// differs on purpose the test says "otherwise" in its name, and docs/seeds.md says why.
+// The documents that the project grew from: their examples, their tests, and what their code does, in our events. Where Dragoman differs on
+// purpose the test's name says "differs" (or "differ"), with our behaviour, and docs/seeds.md says why.
 import { describe, expect, test } from "vitest";
 import type { Event, Json, Message, Request, Tool } from "../src/core/nouns.ts";
 import type { Dialect, Prompt, ScannerOptions } from "../src/dialects/dialect.ts";
@@ -9,7 +9,7 @@ import { json } from "../src/dialects/json.ts";
 import { promptText } from "../src/dialects/prompt.ts";
 import { carried, endsOf, randomPieces, scanPieces, textOf, thinkingOf, units } from "./dialects/scanning.ts";
 
-/** The events of these pieces, which are the same however the text is cut, and carry all of it. */
+/** The events of these pieces; checks that they are the same however the text is cut, and carry all of it. */
 function scan(dialect: Dialect, pieces: string | readonly string[], options: ScannerOptions = {}): Event[] {
   const text = [pieces].flat().join("");
   const events = scanPieces(dialect, [pieces].flat(), options);
@@ -19,7 +19,7 @@ function scan(dialect: Dialect, pieces: string | readonly string[], options: Sca
   return events;
 }
 
-/** What the events say, with everything else left out. */
+/** What the events say, without everything else. */
 const said = (events: readonly Event[]): (string | [name: string, args: Json])[] =>
   events.flatMap((event): (string | [string, Json])[] => {
     if (event.type === "text") return [event.text];
@@ -60,7 +60,7 @@ describe("seed 000, FunctionGemma: scanning", () => {
   test("a call in the model's own format", () => {
     expect(said(scan(functiongemma, red))).toEqual([["change_background_color", { color: "red" }]]);
   });
-  test("a response stops where the result is to follow", () => {
+  test("a response ends where the result should follow", () => {
     const events = scan(functiongemma, `${red}<start_function_response>`, { tools: [background] });
     expect(said(events)).toEqual([["change_background_color", { color: "red" }]]);
     expect(events.slice(-2)).toEqual([
@@ -78,29 +78,29 @@ describe("seed 000, FunctionGemma: scanning", () => {
   test("an answer without a call is text", () => {
     expect(said(scan(functiongemma, ["The background ", "is red."]))).toEqual(["The background is red."]);
   });
-  test("a block without `call:`, or without `{`, is no call: malformed, not nothing", () => {
+  test("a block without `call:`, or without `{`, is malformed, not nothing", () => {
     expect(said(scan(functiongemma, "<start_function_call>f{}<end_function_call>"))).toEqual(["malformed"]);
     expect(said(scan(functiongemma, "<start_function_call>call:f<end_function_call>"))).toEqual(["malformed"]);
   });
-  test("an unclosed call is otherwise: truncated, though it parses", () => {
+  test("an unclosed call differs: it is truncated, although it parses", () => {
     expect(said(scan(functiongemma, "<start_function_call>call:f{a:<escape>re"))).toEqual(["truncated", ["f", { a: "re" }]]);
   });
   test("several arguments, with blanks around them", () => {
     const input = "<start_function_call>call:f{ a : <escape>x<escape> , b : <escape>y<escape> }<end_function_call>";
     expect(said(scan(functiongemma, input))).toEqual([["f", { a: "x", b: "y" }]]);
   });
-  test("separators inside a string are otherwise: content", () => {
+  test("separators inside a string differ: they are content", () => {
     const input = "<start_function_call>call:f{a:<escape>x,b:y}{<escape>}<end_function_call>";
     expect(said(scan(functiongemma, input))).toEqual([["f", { a: "x,b:y}{" }]]);
   });
-  test("bare and nested values are otherwise: values, not strings", () => {
+  test("bare and nested values differ: they are values, not strings", () => {
     const input = "<start_function_call>call:f{n:7,on:true,at:{x:1},list:[<escape>a<escape>,2]}<end_function_call>";
     expect(said(scan(functiongemma, input))).toEqual([["f", { n: 7, on: true, at: { x: 1 }, list: ["a", 2] }]]);
   });
-  test("a second call is otherwise: a second call", () => {
+  test("a second call differs: it is read, too", () => {
     expect(said(scan(functiongemma, red + red))).toHaveLength(2);
   });
-  test("a call longer than 150 characters is otherwise: a call", () => {
+  test("a call longer than 150 characters differs: it is a call", () => {
     const long = "long ".repeat(100);
     const input = `<start_function_call>call:f{a:<escape>${long}<escape>}<end_function_call>`;
     expect(said(scan(functiongemma, input))).toEqual([["f", { a: long }]]);
@@ -125,12 +125,12 @@ describe("seed 000, FunctionGemma: prompts", () => {
   test("without tools there is nothing", () => {
     expect(functiongemma.renderTools([])).toEqual([]);
   });
-  test("tools stand in a developer turn in front of the first message; newlines are otherwise: the official template's", () => {
+  test("tools are in a developer turn before the first message; newlines differ: they are the official template's", () => {
     expect(rendered(functiongemma, { messages: [user("make it red")], tools: [tool] })).toBe(
       `${developer}<start_of_turn>user\nmake it red<end_of_turn>\n<start_of_turn>model\n`,
     );
   });
-  test("a property without description, a tool without properties, and the order of both are otherwise: the official template's", () => {
+  test("a property without description, a tool without properties, and the order of both differ: they follow the official template", () => {
     const parameters = { type: "object", properties: { b: { type: "string" }, a: { type: "integer", description: "A" } } };
     expect(written(functiongemma.renderTools([{ name: "f", description: "F", parameters }]))).toBe(
       "<start_function_declaration>declaration:f{description:<escape>F<escape>,parameters:{properties:{" +
@@ -151,7 +151,7 @@ describe("seed 000, FunctionGemma: prompts", () => {
     const asked = `${developer}<start_of_turn>user\nmake it red<end_of_turn>\n<start_of_turn>model\n${red}<start_function_response>`;
     expect(rendered(functiongemma, { messages, tools: [tool] })).toBe(asked);
 
-    // The result's form, and that the model goes on in its own turn, are otherwise: the official template's.
+    // The form of the result, and that the model continues in its own turn, differ: they follow the official template.
     messages.push(result("1", "change_background_color", { result: "Background changed to red" }));
     const answered = `${asked}response:change_background_color{result:<escape>Background changed to red<escape>}<end_function_response>`;
     expect(rendered(functiongemma, { messages, tools: [tool] })).toBe(answered);
@@ -193,33 +193,33 @@ describe("seed 000, JSON models: scanning", () => {
       "\nDone.",
     ]);
   });
-  test("JSON without a name, and what is no JSON, is text", () => {
+  test("JSON without a name, and text that is not JSON, is text", () => {
     for (const answer of ['{"answer": 42}', '{"parameters": {"a": 1}}', "{name", "{ no JSON }", "{"])
       expect(said(scan(json, answer))).toEqual([answer]);
   });
-  test("a name alone is otherwise: text, unless the tool is declared and takes nothing", () => {
+  test("a name alone differs: it is text, unless the tool is declared and has no parameters", () => {
     expect(said(scan(json, '{"name": "ping"}'))).toEqual(['{"name": "ping"}']);
     expect(said(scan(json, '{"name": "ping"}', { tools: [{ name: "ping" }] }))).toEqual([["ping", {}]]);
   });
-  test("an object in the middle of a line is otherwise: text at once", () => {
+  test("an object in the middle of a line differs: it is text at once", () => {
     const scanner = json.createScanner();
     expect(scanner.feed("Write {")).toEqual([{ type: "text", text: "Write {" }]);
     expect(said(scan(json, `Write ${hello} to call it.`))).toEqual([`Write ${hello} to call it.`]);
   });
-  test("braces inside strings are otherwise: content", () => {
+  test("braces inside strings differ: they are content", () => {
     for (const message of ["}", "{", "}}{", "```"]) {
       const object = JSON.stringify({ name: "show_alert", parameters: { message } });
       expect(said(scan(json, object))).toEqual([["show_alert", { message }]]);
     }
   });
-  test("several calls are otherwise: several calls", () => {
+  test("several calls differ: all are read", () => {
     expect(said(scan(json, `${hello}\n${hello}`))).toHaveLength(2);
   });
-  test("a call longer than 150 characters is otherwise: a call", () => {
+  test("a call longer than 150 characters differs: it is a call", () => {
     const message = "long ".repeat(100);
     expect(said(scan(json, JSON.stringify({ name: "show_alert", parameters: { message } })))).toEqual([["show_alert", { message }]]);
   });
-  test("a cut call is otherwise: truncated once name and arguments are there, text before", () => {
+  test("a truncated call differs: it is marked once name and arguments are there, and is text before", () => {
     expect(said(scan(json, '{"name": "show_alert", "parameters": {"message": "he'))).toEqual([
       "truncated",
       ["show_alert", { message: "he" }],
@@ -239,22 +239,22 @@ show_alert: Shows an alert Parameters: {"type":"object","properties":{"message":
 </tool_code>
 `;
 
-  test("the block of the tools", () => {
+  test("the tools block", () => {
     expect(written(json.renderTools([alert]))).toBe(block);
     expect(json.renderTools([])).toEqual([]);
   });
-  test("one line for each tool", () => {
+  test("the tools block has one line for each tool", () => {
     const lines = written(json.renderTools([background, alert])).split("\n");
     expect(lines[3]).toBe(`change_background_color: Changes the app background color Parameters: ${JSON.stringify(background.parameters)}`);
     expect(lines).toHaveLength(7);
   });
-  test("it stands before the first user message, and only there", () => {
+  test("the tools block is before the first user message, and only there", () => {
     const messages = [user("hi"), assistant(text("Hello.")), user("alert me")];
     expect(rendered(json, { messages, tools: [alert] }, { variant: "plain" })).toBe(
       `User: ${block}\nhi\n\nAssistant: Hello.\n\nUser: alert me\n\nAssistant:`,
     );
   });
-  test("turn marks are the model family's", () => {
+  test("turn marks are those of the model family", () => {
     const messages = [user("hi")];
     expect(rendered(json, { messages }, { variant: "gemma" })).toBe("<start_of_turn>user\nhi<end_of_turn>\n<start_of_turn>model\n");
     expect(rendered(json, { messages }, { variant: "chatml" })).toBe("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
@@ -263,7 +263,7 @@ show_alert: Shows an alert Parameters: {"type":"object","properties":{"message":
     );
     expect(rendered(json, { messages }, { variant: "phi" })).toBe("<|user|>hi<|end|><|assistant|>");
   });
-  test("call, result and the next turn", () => {
+  test("a call, its result and the next turn", () => {
     const messages = [user("alert me"), assistant(call("1", "show_alert", { message: "hello" })), result("1", "show_alert", "shown")];
     expect(rendered(json, { messages }, { variant: "plain" })).toBe(
       'User: alert me\n\nAssistant: {"name": "show_alert", "parameters": {"message": "hello"}}\n\n' +
@@ -276,10 +276,10 @@ describe("seed 002, Gemma 4: scanning", () => {
   const f = (pairs: string): string => `<|tool_call>call:f{${pairs}}<tool_call|>`;
   const argumentsOf = (pairs: string): Json | undefined => endsOf(scan(gemma4, f(pairs)))[0]?.arguments;
 
-  test("feeding nothing says nothing", () => {
+  test("feeding nothing emits nothing", () => {
     expect(gemma4.createScanner().feed("")).toEqual([]);
   });
-  test("only what may begin a mark waits, and leaves as text at the end", () => {
+  test("only text that may begin a mark is held back, and is emitted as text at the end", () => {
     const scanner = gemma4.createScanner();
     expect(scanner.feed("is 1 <")).toEqual([{ type: "text", text: "is 1 " }]);
     expect(scanner.feed("|tool_c")).toEqual([]);
@@ -292,7 +292,7 @@ describe("seed 002, Gemma 4: scanning", () => {
       { type: "tool-start", id: "id-0", index: 0, name: "f" },
       { type: "tool-delta", id: "id-0", json: '{"x":1}' },
       { type: "tool-end", id: "id-0", index: 0, name: "f", arguments: { x: 1 }, json: '{"x":1}', raw: "<|tool_call>call:f{x:1}" },
-      { type: "control", raw: "<tool_call|>" }, // the closer is otherwise: `tool-end` does not wait for it
+      { type: "control", raw: "<tool_call|>" }, // the closer differs: `tool-end` does not wait for it
       { type: "text", text: "b" },
     ]);
   });
@@ -312,7 +312,7 @@ describe("seed 002, Gemma 4: scanning", () => {
     expect(thinkingOf(events)).toBe("hm<chan");
     expect(events.at(-1)).toEqual({ type: "thinking-end" });
   });
-  test("a call inside thinking is otherwise: it ends the thinking", () => {
+  test("a call inside thinking differs: it ends the thinking", () => {
     expect(said(scan(gemma4, `<|channel>thought\nhm${f("")}`))).toEqual(["(hm)", ["f", {}]]);
     expect(endsOf(scan(gemma4, `<|channel>thought\nhm${f("")}<channel|>`, { callsInThinking: "ignore" }))).toEqual([]);
   });
@@ -336,7 +336,7 @@ describe("seed 002, Gemma 4: scanning", () => {
     ['v:[1,<|"|>a,b<|"|>,[true]]', [1, "a,b", [true]]],
     ["v:[]", []],
     ["v:[1,]", [1]],
-    ["v:[1,,2]", [1, "", 2]], // otherwise: nothing where a value belongs is an empty string
+    ["v:[1,,2]", [1, "", 2]], // differs: a missing value is an empty string
     ['v:{a:1,b:{c:<|"|>}<|"|>}}', { a: 1, b: { c: "}" } }],
     ["v:{}", {}],
   ])("the value of %s", (pairs, value) => {
@@ -346,16 +346,16 @@ describe("seed 002, Gemma 4: scanning", () => {
     expect(argumentsOf("a:1,")).toEqual({ a: 1 });
     expect(argumentsOf(" a : 1 ,\n b : 2 ")).toEqual({ a: 1, b: 2 });
   });
-  test("names and keys of any spelling are otherwise: names and keys", () => {
+  test("unusual names and keys differ: they are accepted", () => {
     expect(said(scan(gemma4, "<|tool_call>call:math.get-gcd{max-results:1}<tool_call|>"))).toEqual([
       ["math.get-gcd", { "max-results": 1 }],
     ]);
   });
-  test("what cannot be read is otherwise: malformed, never nothing", () => {
+  test("an unreadable block differs: it is malformed, never nothing", () => {
     for (const body of ["f{}", "call:{}", "call:f", "call:f{a}", "call:f{a:1", "not actually a function call"])
       expect(said(scan(gemma4, `a<|tool_call>${body}<tool_call|>b`))).toEqual(["a", "malformed", "b"]);
   });
-  test("a call that the end of the output cuts is otherwise: truncated, never nothing", () => {
+  test("a call at the end of the output differs: it is truncated, never nothing", () => {
     expect(said(scan(gemma4, '<|tool_call>call:f{a:<|"|>x<|"|>,b:<|"|>y'))).toEqual(["truncated", ["f", { a: "x", b: "y" }]]);
   });
 });
@@ -374,14 +374,14 @@ describe("seed 002, Gemma 4: prompts", () => {
   ])("the value %j", (value, spelled) => {
     expect(written(gemma4.renderToolCall({ name: "f", arguments: { v: value } }))).toBe(`<|tool_call>call:f{v:${spelled}}<tool_call|>`);
   });
-  test("calls of a batch stand back to back; the order of keys is otherwise: the official template's", () => {
+  test("parallel calls are back to back; the order of keys differs: it is the official template's", () => {
     const calls = [
       { name: "f", arguments: { b: 1, a: 2 } },
       { name: "g", arguments: {} },
     ];
     expect(written(gemma4.renderToolCalls(calls))).toBe("<|tool_call>call:f{a:2,b:1}<tool_call|><|tool_call>call:g{}<tool_call|>");
   });
-  test("results stand back to back; `value` for `output`, and text that stays text, are otherwise: the official template's", () => {
+  test("results are back to back; `value` for `output`, and text that stays text, differ: they follow the official template", () => {
     const results = [
       { name: "f", output: "done" },
       { name: "g", output: '{"a": 1}' },
@@ -393,11 +393,11 @@ describe("seed 002, Gemma 4: prompts", () => {
         "<|tool_response>response:h{a:1}<tool_response|>",
     );
   });
-  test("thinking; its last newline is otherwise: the official template's", () => {
+  test("thinking is rendered; its last newline differs: it is the official template's", () => {
     expect(written(gemma4.renderThinking("hm"))).toBe("<|channel>thought\nhm\n<channel|>");
     expect(gemma4.renderThinking("")).toEqual([]);
   });
-  test("a transcript: a developer is the system, thinking, text, calls and results are one model turn", () => {
+  test("a transcript: a developer is the system, and thinking, text, calls and results are one model turn", () => {
     const messages: Message[] = [
       { role: "developer", content: [text("Be brief.")] },
       user("Weather?"),
@@ -410,16 +410,16 @@ describe("seed 002, Gemma 4: prompts", () => {
       "<|tool_call>call:f{}<tool_call|><|tool_call>call:g{}<tool_call|>" +
       '<|tool_response>response:f{value:<|"|>18<|"|>}<tool_response|><|tool_response>response:g{value:<|"|>19<|"|>}<tool_response|>';
     expect(rendered(gemma4, { messages })).toBe(prompt);
-    // The answer in the same turn is otherwise: the official template's.
+    // The answer in the same turn differs: it follows the official template.
     messages.push(assistant(text("Warm.")));
     expect(rendered(gemma4, { messages }, { addGenerationPrompt: false })).toBe(`${prompt}Warm.<turn|>\n`);
   });
-  test("results that follow no call stand in a model turn", () => {
+  test("results that follow no call are in a model turn", () => {
     expect(rendered(gemma4, { messages: [result("1", "f", "18")] })).toBe(
       '<|turn>model\n<|tool_response>response:f{value:<|"|>18<|"|>}<tool_response|>',
     );
   });
-  test("nothing renders as nothing", () => {
+  test("an empty conversation renders as nothing", () => {
     expect(rendered(gemma4, { messages: [] }, { addGenerationPrompt: false })).toBe("");
   });
 });
@@ -428,7 +428,7 @@ describe("seed 003, Gemma 4", () => {
   test("plain text passes through", () => {
     expect(said(scan(gemma4, ["hello ", "world"]))).toEqual(["hello world"]);
   });
-  test("text that begins no mark leaves at once", () => {
+  test("text that begins no mark is emitted at once", () => {
     expect(gemma4.createScanner().feed("hello ")).toEqual([{ type: "text", text: "hello " }]);
   });
   test("a complete call in one piece", () => {
@@ -445,11 +445,11 @@ describe("seed 003, Gemma 4", () => {
     const pieces = ["I'll check.", '<|tool_call>call:lookup{q:<|"|>x<|"|>}<tool_call|>', "Here's the answer."];
     expect(said(scan(gemma4, pieces))).toEqual(["I'll check.", ["lookup", { q: "x" }], "Here's the answer."]);
   });
-  test("a block that is no call is malformed", () => {
+  test("a block that is not a call is malformed", () => {
     const raw = "<|tool_call>not actually a function call<tool_call|>";
     expect(scan(gemma4, raw)).toMatchObject([{ type: "malformed", code: "no-name", raw }]);
   });
-  test("an unclosed call is otherwise: truncated if its name is complete, malformed if not", () => {
+  test("an unclosed call differs: it is truncated if its name is complete, malformed if not", () => {
     expect(said(scan(gemma4, '<|tool_call>call:foo{x:<|"|>y'))).toEqual(["truncated", ["foo", { x: "y" }]]);
     expect(said(scan(gemma4, "<|tool_call>call:fo"))).toEqual(["malformed"]);
   });
@@ -461,10 +461,10 @@ describe("seed 003, Gemma 4", () => {
     const events = scan(gemma4, ["<|", "think|>", "secret", "<|/", "think|>", "visible"]);
     expect([thinkingOf(events), textOf(events)]).toEqual(["secret", "visible"]);
   });
-  test("a thinking block that is not closed is thinking", () => {
+  test("an unclosed thinking block is thinking", () => {
     expect(said(scan(gemma4, "<|think|>secret"))).toEqual(["(secret)"]);
   });
-  test("calls get ids of their own", () => {
+  test("each call gets its own id", () => {
     const pieces = ["<|tool_call>call:a{}<tool_call|>", "<|tool_call>call:b{}<tool_call|>"];
     expect(endsOf(scan(gemma4, pieces, { mintId: (n) => `tc-${n + 1}` })).map((end) => end.id)).toEqual(["tc-1", "tc-2"]);
   });
@@ -477,7 +477,7 @@ describe("seed 003, Gemma 4", () => {
   test.each(["get{}", "call:get", "call:{}", "call:get{a:1", "call:get{a}", ""])("the body %j is malformed", (body) => {
     expect(said(scan(gemma4, `<|tool_call>${body}<tool_call|>`))).toEqual(["malformed"]);
   });
-  test("quotes, newlines and backslashes in a string are otherwise: content", () => {
+  test("quotes, newlines and backslashes in a string differ: they are content", () => {
     const value = 'say "hi"\n\\n {a: 1}';
     expect(said(scan(gemma4, `<|tool_call>call:f{s:<|"|>${value}<|"|>}<tool_call|>`))).toEqual([["f", { s: value }]]);
   });

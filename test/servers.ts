@@ -1,4 +1,4 @@
-// Servers on loopback, on ports that the system chooses, and folders; each test file closes what it opened.
+// Servers on loopback, on ports chosen by the system, and temporary folders; each test file closes what it opened.
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -16,9 +16,9 @@ export interface Seen {
 
 export interface TestServer {
   url: string;
-  /** What was asked, in order. */
+  /** The requests, in order. */
   seen: Seen[];
-  /** How many connections there have been. */
+  /** The number of connections so far. */
   connections: number;
   server: Server;
 }
@@ -33,7 +33,7 @@ afterAll(async () => {
 /** Closed after the last test of the file. */
 export const closeLater = (close: () => unknown): void => void open.push(close);
 
-/** Removed after the last test of the file, and after all that was opened later is closed. */
+/** Removed after the last test of the file, and after everything opened later is closed. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "dragoman-"));
   closeLater(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,8 +68,8 @@ export const answering =
   };
 
 /**
- * Where nobody listens: a port that the system gives to no program by itself, so that no other suite can have it in the meantime, and that
- * `fetch` does not refuse before it asks.
+ * A URL where nothing listens: a port that the system assigns to no program by itself, so that no other suite can have it meanwhile, and
+ * that `fetch` does not refuse beforehand.
  */
 export const nobody = "http://127.0.0.1:2";
 

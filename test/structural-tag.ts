@@ -1,4 +1,4 @@
-// What a structural tag accepts, as xgrammar has it: text in which no trigger stands, then one of the tags that begin with it, and so on.
+// What a structural tag accepts, as in xgrammar: text without a trigger, then one of the tags that begin with it, and so on.
 import type { Json } from "../src/core/nouns.ts";
 import { literal, Rules, until } from "../src/dialects/grammar/gbnf.ts";
 import { Gbnf } from "./gbnf.ts";

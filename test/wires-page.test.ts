@@ -1,4 +1,4 @@
-// docs/wires.md lists what each wire cannot say, as losses.json has it. `npx vitest run test/wires-page.test.ts -u` writes it anew.
+// docs/wires.md lists what each wire cannot express, from losses.json. `npx vitest run test/wires-page.test.ts -u` rewrites it.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { listWires } from "../src/wires/registry.ts";

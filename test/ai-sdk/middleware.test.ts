@@ -14,7 +14,7 @@ const streamOf = (parts: LanguageModelV3StreamPart[]): ReadableStream<LanguageMo
     },
   });
 
-/** A model that only knows text: it says one answer after the other, in pieces of three characters. */
+/** A model that only knows text: it gives one answer after another, in pieces of three characters. */
 function textModel(answers: string[], reason: "stop" | "length" = "stop"): LanguageModelV3 & { asked: LanguageModelV3CallOptions[] } {
   const asked: LanguageModelV3CallOptions[] = [];
   const end = { finishReason: { unified: reason, raw: undefined }, usage: usageOf({}) };
@@ -102,13 +102,13 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     return JSON.parse(line).parameters;
   };
 
-  it("keeps the program's system text, and explains the tools behind it", async () => {
+  it("keeps the program's system text, and explains the tools after it", async () => {
     const model = textModel(["Hi"]);
     await ai.generateText({ model: wrap(model, "hermes"), system: "Be brief.", prompt: "x", tools: toolset([]) });
     expect(textOf(model.asked[0]!, 0)).toMatch(/^Be brief\.\n\nYou can call these tools/);
   });
 
-  it("is silent about tools where there are none, or none may be called", async () => {
+  it("does not mention tools if there are none, or none may be called", async () => {
     const model = textModel(["Hi", "Hi"]);
     await ai.generateText({ model: wrap(model, "hermes"), prompt: "x" });
     await ai.generateText({ model: wrap(model, "hermes"), prompt: "x", tools: toolset([]), toolChoice: "none" });
@@ -117,7 +117,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
 
   const CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>';
 
-  it("says that it cannot enforce a call", async () => {
+  it("warns that it cannot enforce a call", async () => {
     const { warnings } = await ai.generateText({
       model: wrap(textModel([CALL]), "hermes"),
       prompt: "x",
@@ -127,7 +127,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(warnings).toMatchObject([{ type: "unsupported", feature: "toolChoice" }]);
   });
 
-  it("never runs a call that was cut", async () => {
+  it("never runs a call that the token limit cut off", async () => {
     const ran: unknown[] = [];
     const half = '<tool_call>\n{"name": "weather", "arguments": {"city": "Os';
     const whole = await ai.generateText({ model: wrap(textModel([half], "length"), "hermes"), prompt: "x", tools: toolset(ran) });
@@ -137,7 +137,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(ran).toEqual([]);
   });
 
-  it("says what nobody can read, and runs nothing", async () => {
+  it("returns an unreadable call as text, and runs nothing", async () => {
     const ran: unknown[] = [];
     const odd = '<tool_call>\n{"name": "weather", "arguments": [1, 2}\n</tool_call>';
     const whole = await ai.generateText({ model: wrap(textModel([odd]), "hermes"), prompt: "x", tools: toolset(ran) });
@@ -154,7 +154,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(ran).toEqual([]);
   });
 
-  it("takes the blanks around calls for no text", async () => {
+  it("drops the blanks around calls", async () => {
     const call = (city: string) => `<tool_call>\n{"name": "weather", "arguments": {"city": "${city}"}}\n</tool_call>`;
     const declared = [{ type: "function" as const, name: "weather", inputSchema: { type: "object" as const } }];
     const said = `\n${call("Oslo")}\n${call("Rome")}\n`;
@@ -166,7 +166,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect([...types].filter((type) => type.startsWith("text"))).toEqual([]);
   });
 
-  it("writes calls of the history on lines of their own, and input that is no object as it was written", async () => {
+  it("writes calls of the history on separate lines, and input that is not an object as it was written", async () => {
     const model = textModel(["Fine."]);
     const call = (toolCallId: string, input: unknown) => ({ type: "tool-call" as const, toolCallId, toolName: "weather", input });
     const text = (value: string) => ({ type: "text" as const, text: value });
@@ -188,7 +188,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(textOf(model.asked[0]!, 2)).toBe('{"city": "Os\n7');
   });
 
-  it("lets no tool result forge a control token", async () => {
+  it("no tool result can forge a control token", async () => {
     const call = '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>';
     const model = textModel([call, "Fine."]);
     await ai.generateText({

@@ -67,7 +67,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     { role: "tool", id: "b", name: "weather", output: { city: "Rome", sky: "clear" } },
   ];
 
-  it("runs parallel calls, and gives thinking, its signature and the results back", async () => {
+  it("runs parallel calls, and sends thinking, its signature and the results back", async () => {
     const engine = createScripted(rounds);
     const ran: string[] = [];
     const model = createDragoman(engine)("any");
@@ -82,7 +82,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(said(engine.requests)).toEqual(history);
   });
 
-  it("is a provider, for registries and as what others fall back to; it has no other models", async () => {
+  it("is a provider for registries and as a fallback, and has no other kinds of models", async () => {
     const dragoman = createDragoman(createScripted(() => [{ type: "text", text: "Hi" }, finish("stop")]));
     const registry = ai.createProviderRegistry({ dragoman });
     const custom = ai.customProvider({ languageModels: {}, fallbackProvider: dragoman });
@@ -92,7 +92,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
       expect(() => none("any")).toThrow(/No such (embedding|image)Model: any/);
   });
 
-  it("warns of options of its own that are none, and of what an engine says late", async () => {
+  it("warns about unknown options, and passes on late warnings of the engine", async () => {
     const scripted = createScripted(() => [{ type: "text", text: "Hi" }, finish("stop")]);
     const engine: Engine = {
       ...scripted,
@@ -111,7 +111,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(scripted.requests[0]).toMatchObject({ sampling: { minP: 0.1 } });
   });
 
-  it("gives what a call carries back with the call, and not with its result", async () => {
+  it("sends a call's state back with the call, and not with its result", async () => {
     const state = [{ wire: "openai-responses" as const, kind: "id", data: "fc_a" }];
     const [start, ...rest] = call("a", 0, "Oslo");
     const signed = [{ ...start!, state } as Event, ...rest.slice(0, -1), { ...rest.at(-1)!, state } as Event];
@@ -128,7 +128,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(answer).toEqual({ role: "tool", id: "a", name: "weather", output: { city: "Oslo", sky: "clear" } });
   });
 
-  it("streams text, thinking and the input of tools as they come", async () => {
+  it("streams text, thinking and tool input as they come", async () => {
     const engine = createScripted(rounds);
     const ran: string[] = [];
     const result = ai.streamText({
@@ -150,7 +150,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(said(engine.requests)).toEqual(history);
   });
 
-  it("never runs a call that was cut", async () => {
+  it("never runs a call that the token limit cut off", async () => {
     const ran: string[] = [];
     const result = await ai.generateText({ model: createDragoman(createScripted([cut]))("any"), prompt: "Oslo?", tools: toolset(ran) });
     expect(result.finishReason).toBe("length");
@@ -160,7 +160,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(ran).toEqual([]);
   });
 
-  it("says that a call could not be read, and runs the one beside it", async () => {
+  it("reports an unreadable call, and runs the one beside it", async () => {
     const raw = '<tool_call>{"nam';
     const broken: Event = { type: "malformed", raw, code: "no-name", reason: "there is no name" };
     const beside: Event[] = [broken, ...call("a", 0, "Oslo"), finish("tool-calls")];
@@ -178,7 +178,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     await expect(refused).rejects.toMatchObject({ message: "unreadable" });
   });
 
-  it("passes tool choice, sampling, limits, stops and structured output on", async () => {
+  it("passes on tool choice, sampling, limits, stops and structured output", async () => {
     const answer: Event[] = [{ type: "text", text: '{"sky":"clear"}' }, finish("stop")];
     const engine = createScripted([[...call("a", 0, "Oslo"), finish("tool-calls")], answer]);
     const model = createDragoman(engine)("m");
@@ -209,7 +209,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(engine.requests[1]!.output!.schema).toMatchObject({ properties: { sky: { type: "string" } } });
   });
 
-  it("hands images to the engine as bytes", async () => {
+  it("passes images to the engine as bytes", async () => {
     const engine = createScripted([[{ type: "text", text: "A dot." }, finish("stop")]]);
     const file = { type: "file" as const, data: new Uint8Array([1, 2, 3]), mediaType: "image/png" };
     await ai.generateText({
@@ -221,7 +221,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     });
   });
 
-  it("throws an error that came before anything was said, after the SDK's own retries", async () => {
+  it("throws an error that comes before anything else, after the SDK's own retries", async () => {
     const failing: Event[] = [
       { type: "finish", reason: "error", error: { code: "overloaded", message: "busy", status: 503, retryAfterMs: 1 } },
     ];
@@ -232,7 +232,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     await expect(refused).rejects.toMatchObject({ message: "no such thing", statusCode: 400 });
   });
 
-  it("says an error in the middle of a stream, and keeps what came before", async () => {
+  it("reports an error in the middle of a stream, and keeps what came before", async () => {
     const events: Event[] = [
       { type: "text", text: "Half" },
       { type: "finish", reason: "error", error: { code: "upstream", message: "it broke off" } },
@@ -265,7 +265,7 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
   });
 });
 
-describe("what only ai 7 has a word for", () => {
+describe("what only ai 7 has", () => {
   const hello: Event[] = [{ type: "text", text: "Hello" }, finish("stop")];
 
   it.each([
@@ -278,14 +278,14 @@ describe("what only ai 7 has a word for", () => {
     expect(engine.requests[0]!.thinking).toEqual(thinking);
   });
 
-  it("the model's own options stand before it", async () => {
+  it("the model's own options take precedence", async () => {
     const engine = createScripted([hello]);
     const providerOptions = { dragoman: { thinking: { budget: 100 } } };
     await ai7.generateText({ model: createDragoman(engine)("m"), prompt: "x", reasoning: "low", providerOptions });
     expect(engine.requests[0]!.thinking).toEqual({ budget: 100 });
   });
 
-  it("files that are text, that a provider keeps, or whose type is only half said", async () => {
+  it("text files, files stored at a provider, and files with half a media type are handled", async () => {
     const engine = createScripted([hello]);
     const { warnings } = await ai7.generateText({
       model: createDragoman(engine)("m"),
@@ -316,7 +316,7 @@ describe("what only ai 7 has a word for", () => {
       (model: Parameters<typeof ai7.wrapLanguageModel>[0]["model"]) =>
         ai7.wrapLanguageModel({ model, middleware: toolsInBand({ dialect: "hermes", version: "v4" }) }),
     ],
-  ])("a file that is text, in a tool's result, for %s", async (_, wrap) => {
+  ])("a text file in a tool result reaches %s", async (_, wrap) => {
     const engine = createScripted([hello]);
     const value = [{ type: "file" as const, data: { type: "text" as const, text: "rainy" }, mediaType: "text/plain" }];
     await ai7.generateText({
@@ -331,6 +331,6 @@ describe("what only ai 7 has a word for", () => {
   });
 });
 
-it("an engine in an object, as other providers have their options, is told so", () => {
+it("an engine wrapped in an options object is refused, with the right form", () => {
   expect(() => createDragoman({ engine: createScripted([]) } as never)).toThrow("createDragoman takes an engine");
 });

@@ -1,4 +1,4 @@
-// The promises of a chat, each on an engine that says what it is told.
+// The promises of a chat, each tested on an engine with scripted answers.
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
 import {
@@ -48,7 +48,7 @@ function paired(history: readonly Message[]): boolean {
 const resultsOf = (chat: Chat) => chat.history.filter((message) => message.role === "tool");
 
 describe("a turn", () => {
-  test("runs the call, tells the model, and ends with its words", async () => {
+  test("runs the call, gives the model its result, and ends with the model's answer", async () => {
     const { engine, chat } = scriptedChat([[...calls("paint", { color: "red" }), toolCalls], says("It is red.")], { system: "You paint." });
     const events = await all(chat.send("make it red"));
     expect(events.map(({ type }) => type)).toEqual(
@@ -71,7 +71,7 @@ describe("a turn", () => {
     expect(chat.turns).toEqual([{ from: 0, to: 4, steps: 2, model: "m", reason: "stop", usage: {} }]);
   });
 
-  test("text() and turn() say what it came to", async () => {
+  test("text() and turn() return the outcome", async () => {
     const say = (text: string): Event => ({ type: "text", text });
     const { chat } = scriptedChat([[say("Let me see. "), ...calls("paint", { color: "red" }), toolCalls], says("Done."), says("Bye.")]);
     expect(await chat.send("red").text()).toBe("Done.");
@@ -89,14 +89,14 @@ describe("a turn", () => {
     expect((await chat.send("red").turn()).usage).toEqual({ inputTokens: 30, outputTokens: 8 });
   });
 
-  test("calls of one answer run together, and their results stand in order", async () => {
+  test("calls of one answer run concurrently, and their results are in order", async () => {
     const first = signalOf();
     const order: string[] = [];
     const wait = defineTool({
       name: "wait",
       parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
       async run({ n }) {
-        // The first can only end when the second runs.
+        // The first can only end while the second runs.
         if (n === 1) await first.promise;
         else first.resolve();
         order.push(`ended ${n}`);
@@ -114,7 +114,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("a result is told, and stands in the history, when it comes, whatever else still runs", async () => {
+  test("a result is reported and in the history as soon as it comes, whatever else still runs", async () => {
     const slow = signalOf();
     const tools = [
       defineTool({ name: "slow", run: () => slow.promise.then(() => "slow") }),
@@ -132,7 +132,7 @@ describe("a turn", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("an engine that throws, or gives no finish, is an error and no abort; what was said stays", async () => {
+  test("an engine that throws, or gives no finish, is an error and not an abort; text before it is kept", async () => {
     const broken = (generate: () => AsyncGenerator<Event>) => createChat({ engine: { ...createScripted([]), generate }, model: "m" });
     const throws = broken(async function* () {
       yield { type: "text", text: "Well" };
@@ -146,12 +146,12 @@ describe("a turn", () => {
     expect(await ends.send("go").turn()).toMatchObject({ reason: "error", error: { message: "the engine gave no finish" } });
   });
 
-  test("text() throws what the error was", async () => {
+  test("text() throws the error", async () => {
     const { chat } = scriptedChat([[{ type: "finish", reason: "error", error: { code: "rate-limit", message: "slow", retryAfterMs: 5 } }]]);
     await expect(chat.send("go").text()).rejects.toMatchObject({ name: "EngineError", info: { code: "rate-limit", retryAfterMs: 5 } });
   });
 
-  test("text() is also what the model refused with", async () => {
+  test("text() also returns a refusal", async () => {
     const { chat } = scriptedChat([
       [
         { type: "refusal", text: "I cannot." },
@@ -161,7 +161,7 @@ describe("a turn", () => {
     expect(await chat.send("hi").text()).toBe("I cannot.");
   });
 
-  test("text() throws where calls are all there is", async () => {
+  test("text() throws if there are only calls", async () => {
     const forever = scriptedChat([[...calls("paint", { color: "red" }), toolCalls]], { tools: [paint], maxSteps: 1 });
     await expect(forever.chat.send("go").text()).rejects.toThrow("maxSteps");
     const open = scriptedChat([[...calls("ask", {}), toolCalls]], { tools: [defineTool({ name: "ask" })] });
@@ -176,7 +176,7 @@ describe("a turn", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("only one at a time", async () => {
+  test("only one turn runs at a time", async () => {
     const { chat } = scriptedChat([says("Hi")]);
     const events = chat.send("hi")[Symbol.asyncIterator]();
     await events.next();
@@ -184,13 +184,13 @@ describe("a turn", () => {
     expect(() => chat.undo()).toThrow("still running");
   });
 
-  test("without tools: none is declared, and none runs", async () => {
+  test("tools: false declares no tools, and runs none", async () => {
     const { chat, engine } = scriptedChat([says("Hi"), [...calls("paint", { color: "red" }), toolCalls], says("Red."), says("No tools.")]);
     await chat.send("hi", { tools: false }).turn();
     expect(engine.requests[0]).not.toHaveProperty("tools");
     await chat.send("red").turn();
     await chat.send("in words", { tools: false }).turn();
-    // Once declared they stay declared: what was sent before does not change.
+    // Once declared they stay declared, so that the cached prefix does not change.
     expect(engine.requests.at(-1)).toMatchObject({ tools: [paint.tool], toolChoice: "none" });
     const disobedient = scriptedChat([[...calls("paint", { color: "blue" }), toolCalls], says("Sorry.")]).chat;
     painted.length = 0;
@@ -206,7 +206,7 @@ describe("a turn", () => {
   });
 });
 
-describe("a call that does not fit is not run, and the model is told why", () => {
+describe("a wrong call is not run, and the model is told why", () => {
   const bad = [...calls("paint", { color: 7, size: 1 }), toolCalls];
 
   test("arguments that the schema refuses, then right ones", async () => {
@@ -218,20 +218,20 @@ describe("a call that does not fit is not run, and the model is told why", () =>
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("not for ever", async () => {
+  test("but not for ever", async () => {
     const { chat, engine } = scriptedChat([bad, bad, bad, bad], { maxRepairs: 2 });
     expect(await chat.send("blue").turn()).toMatchObject({ reason: "error", error: { code: "malformed-call" }, steps: 3 });
     expect(engine.requests).toHaveLength(3);
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("a tool that is not there", async () => {
+  test("an unknown tool", async () => {
     const { chat } = scriptedChat([[...calls("erase", {}), toolCalls], says("Sorry.")]);
     await chat.send("erase it").turn();
     expect(resultsOf(chat)).toMatchObject([{ name: "erase", isError: true, output: expect.stringContaining("The tools are: paint.") }]);
   });
 
-  test("a call that was cut, beside one that was not", async () => {
+  test("a truncated call, beside a complete one", async () => {
     painted.length = 0;
     const engine = speaking(
       "gemma4",
@@ -245,7 +245,7 @@ describe("a call that does not fit is not run, and the model is told why", () =>
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("a call that cannot be read", async () => {
+  test("an unreadable call", async () => {
     painted.length = 0;
     const engine = speaking("gemma4", [
       "<|tool_call>paint red please<tool_call|>",
@@ -259,7 +259,7 @@ describe("a call that does not fit is not run, and the model is told why", () =>
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("calls of an answer that broke off, or was filtered", async () => {
+  test("calls of an answer that broke off or was filtered", async () => {
     painted.length = 0;
     const finishes: Event[] = [
       { type: "finish", reason: "error", error: { code: "upstream", message: "connection lost" } },
@@ -274,7 +274,7 @@ describe("a call that does not fit is not run, and the model is told why", () =>
   });
 });
 
-describe("what a tool gives", () => {
+describe("what a tool returns", () => {
   const resultWith = async (run: () => unknown) => {
     const tool = defineTool({ name: "act", run });
     const { chat } = scriptedChat([[...calls("act", {}), toolCalls], says("ok")], { tools: [tool] });
@@ -285,7 +285,7 @@ describe("what a tool gives", () => {
 
   test.each([
     ["text", () => "fine", { output: "fine" }],
-    ["an object, as JSON has it", () => ({ at: new Date(0), nothing: undefined }), { output: { at: "1970-01-01T00:00:00.000Z" } }],
+    ["an object, as JSON prints it", () => ({ at: new Date(0), nothing: undefined }), { output: { at: "1970-01-01T00:00:00.000Z" } }],
     ["nothing", () => undefined, { output: "done" }],
     ["a promise", async () => [1], { output: [1] }],
     [
@@ -294,12 +294,12 @@ describe("what a tool gives", () => {
       { output: "a dot", media: [{ type: "media", mediaType: "image/png", data: "AA==" }] },
     ],
     [
-      "an image and nothing to say",
+      "an image without text",
       () => new ToolAnswer(undefined, { media: [{ type: "media", mediaType: "image/png", data: "AA==" }] }),
       { output: "done", media: [{ type: "media", mediaType: "image/png", data: "AA==" }] },
     ],
-    ["an answer that JSON cannot hold", () => new ToolAnswer({ n: 1n }), { isError: true }],
-    ["an error of its own", () => new ToolAnswer("no", { isError: true }), { output: "no", isError: true }],
+    ["a value that JSON cannot hold", () => new ToolAnswer({ n: 1n }), { isError: true }],
+    ["an error result", () => new ToolAnswer("no", { isError: true }), { output: "no", isError: true }],
     [
       "what it throws",
       () => {
@@ -315,34 +315,34 @@ describe("what a tool gives", () => {
       { output: "fetch failed: ECONNREFUSED", isError: true },
     ],
     [
-      "what it throws, and is no error",
+      "a thrown value that is not an Error",
       () => {
         throw { code: "EBUSY" };
       },
       { output: "EBUSY", isError: true },
     ],
     [
-      "what it throws, and is data",
+      "a thrown object",
       () => {
         throw { status: 404 };
       },
       { output: '{"status":404}', isError: true },
     ],
     [
-      "what all of its attempts threw",
+      "an AggregateError",
       () => Promise.any([Promise.reject(new Error("no route")), Promise.reject(new Error("no name"))]),
       { output: "All promises were rejected: no route: no name", isError: true },
     ],
     [
-      "what it throws, whose cause it has said already",
+      "a thrown error whose message already has its cause",
       () => {
         throw new Error("no answer (closed)", { cause: new Error("closed") });
       },
       { output: "no answer (closed)", isError: true },
     ],
-    ["an error inside of something", () => ({ error: new Error("bad") }), { output: { error: { message: "bad" } } }],
-    ["a promise inside of something", () => [Promise.resolve(1)], { output: expect.stringContaining("await it"), isError: true }],
-    ["a map inside of something", () => ({ found: new Map() }), { output: expect.stringContaining("Map"), isError: true }],
+    ["an error inside another value", () => ({ error: new Error("bad") }), { output: { error: { message: "bad" } } }],
+    ["a promise inside another value", () => [Promise.resolve(1)], { output: expect.stringContaining("await it"), isError: true }],
+    ["a map inside another value", () => ({ found: new Map() }), { output: expect.stringContaining("Map"), isError: true }],
     [
       "an image as bytes",
       () => new ToolAnswer("", { media: [{ type: "media", mediaType: "image/png", data: new Uint8Array(3) as never }] }),
@@ -350,13 +350,13 @@ describe("what a tool gives", () => {
     ],
     ["bytes", () => new Uint8Array(9), { output: expect.stringContaining("as base64 in the media of a ToolAnswer"), isError: true }],
     [
-      "one image, not in a list",
+      "a single image, not in a list",
       () => new ToolAnswer("", { media: {} as never }),
       { output: expect.stringContaining("a list"), isError: true },
     ],
-    ["what JSON cannot hold", () => 1n, { isError: true }],
+    ["something JSON cannot hold", () => 1n, { isError: true }],
     ["a map", () => new Map([["a", 1]]), { output: "the tool returned an object (Map) that JSON cannot hold", isError: true }],
-    ["an answer that nobody has read", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
+    ["an unread Response", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
     ["an error", () => new Error("bad"), { output: expect.stringContaining("(Error)"), isError: true }],
     [
       "a generator",
@@ -372,14 +372,14 @@ describe("what a tool gives", () => {
     expect(await resultWith(run)).toMatchObject(result);
   });
 
-  test("an answer of another copy of this package", async () => {
+  test("an answer from another copy of this package", async () => {
     vi.resetModules();
     const { ToolAnswer: Other } = await import("../../src/chat/index.ts");
     expect(Other).not.toBe(ToolAnswer);
     expect(await resultWith(() => new Other("no", { isError: true }))).toEqual({ output: "no", isError: true });
   });
 
-  test("what it writes to its arguments is not what the model said", async () => {
+  test("changes that it makes to its arguments do not reach the history", async () => {
     const change = (args: { color: string }) => {
       args.color = "blue";
     };
@@ -390,27 +390,27 @@ describe("what a tool gives", () => {
   });
 });
 
-describe("who is mistaken is told at once, and what to do", () => {
+describe("a mistake is reported at once, with what to do", () => {
   const engine = createScripted([]);
   test.each([
     ["no engine", () => createChat({} as never), "a chat needs an engine"],
     ["a URL as engine", () => createChat({ engine: "http://127.0.0.1" as never }), "a chat needs an engine"],
-    ["tools by name", () => createChat({ engine, tools: { paint } as never }), "the tools of a chat must be a list"],
+    ["tools given by name", () => createChat({ engine, tools: { paint } as never }), "the tools of a chat must be a list"],
     ["a list among the tools", () => createChat({ engine, tools: [[paint]] as never }), "spread it"],
-    ["a tool that is not there", () => createChat({ engine, tools: [undefined] as never }), "make it with defineTool"],
+    ["an unknown tool", () => createChat({ engine, tools: [undefined] as never }), "make it with defineTool"],
     ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "readChat(JSON.parse(text))"],
-    ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() returned"],
+    ["messages in another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() returned"],
     ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message is text, or a list"],
     ["a part of another API", () => createChat({ engine }).send([{ type: "image_url" } as never]), "type must be one of text, media"],
     ["an image without bytes", () => createChat({ engine }).send([{ type: "media", mediaType: "image/png" }]), "must have data"],
-    ["words in a list", () => createChat({ engine }).send(["hi"] as never), "a message is text, or a list"],
+    ["strings in a list", () => createChat({ engine }).send(["hi"] as never), "a message is text, or a list"],
   ])("%s", (_, make, words) => {
     expect(make).toThrow(words);
   });
 });
 
 describe("approval", () => {
-  test("is asked for one call after the other, and a refusal goes to the model", async () => {
+  test("is asked for one call after another, and a refusal goes to the model", async () => {
     painted.length = 0;
     const asked: unknown[] = [];
     const { chat } = scriptedChat(
@@ -432,7 +432,7 @@ describe("approval", () => {
   });
 });
 
-describe("an abort leaves what was said, and every call has a result", () => {
+describe("an abort keeps what was said, and every call has a result", () => {
   const forever: Script = (async function* (): AsyncGenerator<Event> {
     yield { type: "text", text: "Once upon" };
     await new Promise(() => {});
@@ -460,7 +460,7 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(chat.turns).toMatchObject([{ reason: "aborted", from: 0, to: 3 }]);
   });
 
-  test("a tool that had begun is never recorded as not run, however the turn is left", async () => {
+  test("a tool that has started is never recorded as not run, however the turn ends", async () => {
     const written: string[] = [];
     const slow = defineTool({
       name: "slow",
@@ -478,7 +478,7 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("while a tool runs, whether it listens to the signal or not", async () => {
+  test("while a tool runs, whether or not it obeys the signal", async () => {
     const abort = new AbortController();
     const deaf = defineTool({
       name: "deaf",
@@ -495,7 +495,7 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("while somebody is asked for approval", async () => {
+  test("while the user is asked for approval", async () => {
     const abort = new AbortController();
     const { chat } = scriptedChat([[...calls("paint", { color: "red" }), toolCalls]], {
       approve: () => {
@@ -508,9 +508,9 @@ describe("an abort leaves what was said, and every call has a result", () => {
   });
 
   test.each([
-    ["the tokens are counted", { countTokens: () => new Promise<never>(() => {}) }, undefined],
-    ["a policy works", {}, () => new Promise<never>(() => {})],
-    ["the models are listed", { models: () => new Promise<never>(() => {}) }, undefined],
+    ["tokens are counted", { countTokens: () => new Promise<never>(() => {}) }, undefined],
+    ["a policy runs", {}, () => new Promise<never>(() => {})],
+    ["models are listed", { models: () => new Promise<never>(() => {}) }, undefined],
   ])("while %s", async (_, hanging, policy) => {
     const abort = new AbortController();
     const engine = { ...createScripted([says("Hi")]), ...hanging };
@@ -521,7 +521,7 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(() => chat.undo()).not.toThrow();
   });
 
-  test("while a schema looks at the arguments", async () => {
+  test("while a schema validates the arguments", async () => {
     const abort = new AbortController();
     const validate = () => {
       abort.abort();
@@ -546,7 +546,7 @@ test.each([
   [{ name: "paint" }, "auto"],
   [{ allowed: ["paint"], required: true }, { allowed: ["paint"] }],
   ["none", "none"],
-] as const)("a call that must be is made once a turn, and then the model may answer in words: %j", async (toolChoice, then) => {
+] as const)("a required call is made once per turn, then the model may answer in words: %j", async (toolChoice, then) => {
   const turn = [[...calls("paint", { color: "red" }), toolCalls], says("Red.")];
   const { chat, engine } = scriptedChat([...turn, ...turn], { toolChoice: toolChoice as never });
   expect(await chat.send("red").turn()).toMatchObject({ reason: "stop", steps: 2 });
@@ -554,7 +554,7 @@ test.each([
   expect(engine.requests.map((request) => request.toolChoice)).toEqual([toolChoice, then, toolChoice, then]);
 });
 
-test("a call that must be and was no good must be made again", async () => {
+test("a required call that was wrong must be made again", async () => {
   const bad = [...calls("paint", { color: "loud" }), toolCalls];
   const { chat, engine } = scriptedChat([bad, bad, [...calls("paint", { color: "red" }), toolCalls], says("done")], {
     toolChoice: "required",
@@ -563,11 +563,11 @@ test("a call that must be and was no good must be made again", async () => {
   expect(engine.requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "required", "required", "auto"]);
 });
 
-describe("tools that somebody else runs", () => {
+describe("tools that run elsewhere", () => {
   const remote = defineTool({ name: "remote" });
   const script = [...calls("remote", {}, "a"), ...calls("paint", { color: "red" }, "b", 1), toolCalls];
 
-  test("end the turn; answer() goes on with their results, in the order of the calls", async () => {
+  test("end the turn; answer() continues with their results, in the order of the calls", async () => {
     const { chat } = scriptedChat([script, says("ok")], { tools: [paint, remote] });
     expect(await chat.send("go").turn()).toMatchObject({ reason: "tool-calls" });
     await expect(chat.answer([]).turn()).rejects.toThrow("a");
@@ -580,7 +580,7 @@ describe("tools that somebody else runs", () => {
     await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call is waiting");
   });
 
-  test("their results are held to JSON, as those of tools that run here", async () => {
+  test("their results must be JSON, like those of tools that run here", async () => {
     const { chat } = scriptedChat([[...calls("open", {}), toolCalls], says("ok")], { tools: [defineTool({ name: "open" })] });
     await chat.send("go").turn();
     await expect(chat.answer([{ id: "call_0", output: new Map() as never }]).turn()).rejects.toThrow("JSON cannot hold");
@@ -589,14 +589,14 @@ describe("tools that somebody else runs", () => {
     expect(readChat(JSON.parse(JSON.stringify(chat.save())))).toEqual(chat.save());
   });
 
-  test("nobody resumes while they wait: no model is asked with a call that has no result", async () => {
+  test("resume() is refused while calls wait for results", async () => {
     const { chat, engine } = scriptedChat([script, says("ok")], { tools: [paint, remote] });
     await chat.send("go").turn();
     await expect(chat.resume().turn()).rejects.toThrow("these calls still need results, give them with chat.answer: a");
     expect(engine.requests).toHaveLength(1);
   });
 
-  test("undo takes back an answer and its results, not those of tools that ran here; also after it was saved", async () => {
+  test("undo takes back an answer and its results, but not those of tools that ran here; also after saving", async () => {
     const options = { tools: [paint, remote] };
     const { chat } = scriptedChat([script, says("ok")], options);
     await chat.send("go").turn();
@@ -619,7 +619,7 @@ describe("tools that somebody else runs", () => {
     expect(again.history).toEqual(before);
   });
 
-  test("what the user said behind results stays behind them, however the next turn ends", async () => {
+  test("a user's message after results stays there, however the next turn ends", async () => {
     const failed: Event = { type: "finish", reason: "error", error: { code: "overloaded", message: "busy" } };
     const { chat } = scriptedChat([[...calls("paint", { color: "red" }), toolCalls], [failed]], { maxSteps: 1 });
     expect(await chat.send("red").turn()).toMatchObject({ reason: "max-steps" });
@@ -627,7 +627,7 @@ describe("tools that somebody else runs", () => {
     expect(chat.history.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
   });
 
-  test("calls that a file has without results get theirs behind the answer, not behind what came after", async () => {
+  test("calls without results in a loaded file get them right after the answer, not at the end", async () => {
     const asked: Message = { role: "assistant", content: [{ type: "tool-call", id: "a", name: "paint", arguments: {} }] };
     const data = readChat({ version: 1, messages: [user("red"), asked, user("and?")], turns: [] });
     const { chat, engine } = scriptedChat([says("ok")], { data });
@@ -635,7 +635,7 @@ describe("tools that somebody else runs", () => {
     expect(engine.requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user", "user"]);
   });
 
-  test("whoever sends other words instead leaves an error as their result", async () => {
+  test("a new message instead of the results leaves errors as their results", async () => {
     const { chat } = scriptedChat([[...calls("remote", {}, "a"), toolCalls], says("ok")], { tools: [remote] });
     await chat.send("go").turn();
     await chat.send("never mind").turn();
@@ -662,7 +662,7 @@ describe("history is plain data", () => {
     expect(again.turns).toHaveLength(2);
   });
 
-  test("what whoever sent it does to a message later is not in it", async () => {
+  test("later changes to a message that was sent do not reach it", async () => {
     const { chat } = scriptedChat([says("Red.")]);
     const words = { type: "text" as const, text: "red" };
     await chat.send([words]).turn();
@@ -670,7 +670,7 @@ describe("history is plain data", () => {
     expect(chat.history[0]).toEqual(user("red"));
   });
 
-  test("a fork goes its own way", async () => {
+  test("a fork continues independently", async () => {
     const { chat } = scriptedChat([says("One."), says("Two.")]);
     await chat.send("1").turn();
     const fork = chat.fork();
@@ -678,7 +678,7 @@ describe("history is plain data", () => {
     expect([chat.history.length, fork.history.length]).toEqual([2, 4]);
   });
 
-  test("undo takes a turn back; resume asks again", async () => {
+  test("undo takes back a turn; resume asks again", async () => {
     const failed: Event = { type: "finish", reason: "error", error: { code: "overloaded", message: "busy" } };
     const { chat, engine } = scriptedChat([says("One."), [failed], says("Two.")]);
     await chat.send("1").turn();
@@ -691,7 +691,7 @@ describe("history is plain data", () => {
     expect(chat.history).toEqual([user("1"), assistant("One.")]);
   });
 
-  test("ids are new, though the model counts from zero each time", async () => {
+  test("ids are unique, even if the model counts from zero each time", async () => {
     const { chat } = scriptedChat([first, first, says("Red twice.")]);
     await chat.send("red").turn();
     expect(resultsOf(chat).map(({ id }) => id)).toEqual(["call_0", "call_0_1"]);
@@ -717,18 +717,18 @@ describe("history is plain data", () => {
     [{ version: 1, messages: [], turns: [{}] }, "turns[0] must have from and to"],
     [{ version: 1, messages: [], turns: [{ from: 0, to: 1 }] }, "turns[0] must have from and to"],
     [{ version: 1, messages: [], turns: [{ from: 0, to: 0, steps: 1 }] }, "turns[0] must have steps, model and reason"],
-  ])("what no chat has written is refused: %j", (value, why) => {
+  ])("data that no chat has saved is refused: %j", (value, why) => {
     expect(() => readChat(value)).toThrow(why);
   });
 });
 
-test("a plain object is no tool of a chat, and is told how to become one", () => {
+test("a plain object is refused as a tool, with how to make it one", () => {
   const plain = { name: "f", run: () => 1 };
   expect(() => createChat({ engine: speaking("functiongemma", []), tools: [plain as never] })).toThrow("make it with defineTool");
 });
 
 describe("promptOf", () => {
-  test("is the exact prompt of every step, whatever came after", async () => {
+  test("is the exact prompt of every step, whatever followed", async () => {
     const engine = speaking("functiongemma", [
       "<start_function_call>call:paint{color:<escape>red<escape>}<end_function_call>",
       "Red.",
@@ -747,7 +747,7 @@ describe("promptOf", () => {
     expect((await chat.promptOf()).request).toEqual(engine.requests[2]);
     await expect(chat.promptOf(turn, 3)).rejects.toThrow("the turn has no step 3: it has 2");
     await expect(chat.promptOf(turn, -4)).rejects.toThrow("no step");
-    // A chat that was loaded has only its history: it says what it would send.
+    // A loaded chat has only its history: it returns what it would send.
     const loaded = createChat({ engine, model: "m", tools: [paint], data: chat.save() });
     expect(await loaded.promptOf(loaded.turns[0], 0)).toEqual(await chat.promptOf(turn, 0));
   });
@@ -756,18 +756,18 @@ describe("promptOf", () => {
     await expect(scriptedChat([]).chat.promptOf()).rejects.toThrow("no turn");
   });
 
-  test("what is no turn of the chat has none", async () => {
+  test("an unknown turn has none", async () => {
     const { chat } = scriptedChat([says("Hi")]);
     await chat.send("hi").turn();
     await expect(chat.promptOf(1 as never)).rejects.toThrow("does not belong to the chat");
   });
 });
 
-describe("the context", () => {
+describe("the context window", () => {
   const long = (n: number) => `${n} ${"word ".repeat(200)}`;
   const scripts = (n: number): Script[] => Array.from({ length: n }, (_, i) => says(long(i)));
 
-  test("the oldest turns are left out whole, once and for a while; the history keeps them", async () => {
+  test("the oldest turns are left out whole and stay out; the history keeps them", async () => {
     const { chat, engine } = scriptedChat(scripts(8), { context: { limit: 3000 }, system: "Paint." });
     const left: number[] = [];
     for (let i = 0; i < 8; i++) for await (const event of chat.send(long(i))) if (event.type === "left-out") left.push(event.messages);
@@ -778,7 +778,7 @@ describe("the context", () => {
     expect((await chat.promptOf()).request).toEqual(engine.requests.at(-1));
   });
 
-  test("within one long turn, calls go with their results, and the question stays", async () => {
+  test("within one long turn, calls are left out with their results, and the question stays", async () => {
     const big = defineTool({ name: "big", run: () => long(0) });
     const step = [...calls("big", {}), toolCalls];
     const { chat, engine } = scriptedChat([step, step, step, step, step, step, says("ok")], { context: { limit: 2000 }, tools: [big] });
@@ -791,7 +791,7 @@ describe("the context", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
-  test("a server that knows its limit better is asked once more, with less", async () => {
+  test("if the server's limit is lower than known, it is asked once more, with less", async () => {
     const tooLong: Event = { type: "finish", reason: "error", error: { code: "context-length", message: "too long" } };
     const { chat, engine } = scriptedChat([...scripts(3), [tooLong], says("ok")], { context: { limit: 1_000_000 } });
     for (let i = 0; i < 3; i++) await chat.send(long(i)).turn();
@@ -800,7 +800,7 @@ describe("the context", () => {
     expect(engine.requests[4]?.messages.at(-1)).toEqual(user("and?"));
   });
 
-  test("a policy of one's own may put something else in the place of what it leaves out", async () => {
+  test("a custom policy may replace what it leaves out", async () => {
     const { chat, engine } = scriptedChat(scripts(4), {
       context: { limit: 1500, policy: (blocks) => [{ messages: [user("(earlier: words)")], tokens: 5 }, ...blocks.slice(-1)] },
     });
@@ -808,7 +808,7 @@ describe("the context", () => {
     expect(engine.requests.at(-1)?.messages[0]).toEqual(user("(earlier: words)"));
   });
 
-  test("a policy may also shorten what it leaves in: the request that it was asked for has that", async () => {
+  test("a custom policy may also shorten messages, in that request only", async () => {
     const short = (message: Message): Message => (message.role === "assistant" ? assistant("[shortened]") : message);
     const policy: ContextPolicy = (blocks) => blocks.map(({ messages }) => ({ messages: messages.map(short), tokens: 5 }));
     const { chat, engine } = scriptedChat([says("a".repeat(4000)), says("ok")], { context: { limit: 500, policy } });

@@ -1,4 +1,4 @@
-// Engines for the tests of the chat: a model whose text is written by the test, behind the real renderer and scanner of its dialect.
+// Engines for the chat tests: a model whose text the test writes, behind the real renderer and scanner of its dialect.
 import type { Event, Request } from "../../src/core/nouns.ts";
 import { getDialect } from "../../src/dialects/registry.ts";
 import type { Engine } from "../../src/engines/engine.ts";
@@ -22,7 +22,7 @@ export interface Speaking extends Engine {
   readonly requests: readonly Request[];
 }
 
-/** Writes these texts in its dialect, one for each request. `length`: the texts that were cut by the token limit. */
+/** Writes these texts in its dialect, one for each request. `length`: the texts that were cut off by the token limit. */
 export function speaking(id: string, texts: readonly string[], options: { length?: readonly number[] } = {}): Speaking {
   const dialect = getDialect(id);
   const scripted: Scripted = createScripted((request) => {

@@ -1,6 +1,6 @@
-// An MCP server over stdin and stdout that does what servers do on bad days. Its tools: `learn` (from then on there is `learnt`), `forget`,
-// `die`, `wait` (for the end of the call; says on stderr that it was told of it), `pid`, `where`; and, only as tasks, `research`, `fail`
-// and `brood` and `hatch`, which never end (`brooding` says what became of the last); `hatch` becomes a task at `crack`.
+// An MCP server over stdin and stdout that misbehaves as servers do. Its tools: `learn` (from then on there is `learnt`), `forget`, `die`,
+// `wait` (until the call is cancelled, which it reports on stderr), `pid`, `where`; and, only as tasks, `research`, `fail`, and `brood` and
+// `hatch`, which never end (`brooding` reports the state of the last); `hatch` becomes a task at `crack`.
 import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -12,7 +12,7 @@ const server = new Server({ name: "bad days", version: "1" }, { capabilities, ta
 const names = new Set(["learn", "forget", "die", "wait", "pid", "where", "research", "fail", "brood", "hatch", "crack", "brooding"]);
 const said = (text) => ({ content: [{ type: "text", text }] });
 
-/** What becomes of a task, after its first question. */
+/** How a task ends, after its first poll. */
 const tasks = {
   research: (id) => taskStore.storeTaskResult(id, "completed", said("all of it")),
   fail: (id) => taskStore.updateTaskStatus(id, "failed", "the library is closed"),

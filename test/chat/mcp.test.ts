@@ -1,4 +1,4 @@
-// A real MCP server, over its stdin and stdout and over HTTP.
+// A real MCP server, over stdin and stdout and over HTTP.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { getEventListeners, once } from "node:events";
@@ -20,7 +20,10 @@ import { everything } from "../everything.ts";
 import { closeLater, nobody, signalOf, startServer, tempFolder } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
 
-/** The server would take any port, but does not say which. */
+/** Polling must outlast a busy machine: the default is one second. */
+const PATIENT = { timeout: 30_000 };
+
+/** The server accepts any port, but does not report which. */
 const telling = `import { Server } from "node:net";
 const { listen } = Server.prototype;
 Server.prototype.listen = function (...args) {
@@ -35,7 +38,7 @@ async function startHttp(kind: "streamableHttp" | "sse"): Promise<string> {
   const port = await new Promise<string>((resolve, reject) => {
     child.once("exit", () => reject(new Error(said)));
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-      said += piece; // to its end: a server whose words nobody reads ends
+      said += piece; // to the end: a server whose output is not read stops
       const [, port] = /^port (\d+)\n/m.exec(said) ?? [];
       if (port !== undefined) resolve(port);
     });
@@ -57,7 +60,7 @@ describe.each(["stdio", "streamableHttp", "sse"] as const)("the everything serve
   });
   afterAll(() => server.close());
 
-  test("has its tools, as they are declared", () => {
+  test("offers its tools as they are declared", () => {
     const echo = server.tools.find(({ tool }) => tool.name === "echo");
     expect(echo?.tool).toMatchObject({ description: expect.stringContaining("Echo"), parameters: { required: ["message"] } });
     expect(server.tools.find(({ tool }) => tool.name === "get-structured-content")?.readOnly).toBe(true);
@@ -65,34 +68,34 @@ describe.each(["stdio", "streamableHttp", "sse"] as const)("the everything serve
     expect(server.name).toContain("everything");
   });
 
-  test("text", async () => {
+  test("text results", async () => {
     expect(await resultOf(server.tools, "get-sum", { a: 2, b: 40 })).toMatchObject({ output: expect.stringContaining("42") });
   });
 
-  test("images", async () => {
+  test("image results", async () => {
     const { output, media } = await resultOf(server.tools, "get-tiny-image", {});
     expect(output).toEqual(expect.any(String));
     expect(media).toMatchObject([{ type: "media", mediaType: "image/png", data: expect.stringMatching(/^iVBOR/) }]);
   });
 
-  test("structured content once, not twice", async () => {
+  test("structured content is returned once, not twice", async () => {
     const { output } = await resultOf(server.tools, "get-structured-content", { location: "Chicago" });
     expect(output).toEqual({ temperature: 36, conditions: "Light rain / drizzle", humidity: 82 });
   });
 
-  test("resources", async () => {
+  test("resource links", async () => {
     const { output } = await resultOf(server.tools, "get-resource-links", { count: 2 });
     expect(output).toMatch(/\[.*\]\(demo:\/\/resource/);
   });
 
-  test("arguments that do not fit never reach it", async () => {
+  test("arguments that do not fit never reach the server", async () => {
     expect(await resultOf(server.tools, "get-sum", { a: "two" })).toMatchObject({
       isError: true,
       output: expect.stringContaining("b: is missing"),
     });
   });
 
-  test("an abort ends a call that takes long", async () => {
+  test("an abort ends a long call", async () => {
     const engine = createScripted([[...calls("trigger-long-running-operation", { duration: 100, steps: 2 }), toolCalls]]);
     const chat = createChat({ engine, model: "m", tools: server.tools });
     const abort = new AbortController();
@@ -101,12 +104,12 @@ describe.each(["stdio", "streamableHttp", "sse"] as const)("the everything serve
   });
 });
 
-test("names of several servers are kept apart by a prefix", async () => {
+test("a prefix keeps the tool names of several servers apart", async () => {
   await using server = await mcpTools({ command: process.execPath, args: [everything], prefix: "demo_" });
   expect(await resultOf(server.tools, "demo_echo", { message: "hi" })).toMatchObject({ output: "Echo: hi" });
 });
 
-// As servers of Python's two kits (fastmcp 4.0, mcp 2.3) and those of MCP's makers for files and memory answer: recorded.
+// Recorded answers of servers made with Python's two kits (fastmcp 4.0, mcp 2.3) and of the MCP project's file and memory servers.
 test.each([
   [["slept"], { result: "slept" }, "slept"],
   [['{"a": 1}'], { result: '{"a": 1}' }, '{"a": 1}'],
@@ -119,16 +122,16 @@ test.each([
   [['[\n  {\n    "name": "A"\n  }\n]'], { entities: [{ name: "A" }] }, [{ name: "A" }]],
   [[], { result: [] }, { result: [] }],
   [["Two are open."], { result: ["a", "b"] }, { text: "Two are open.", structured: { result: ["a", "b"] } }],
-])("what is there as text and as data is told once: %j", (texts, structuredContent, output) => {
+])("a result given as text and as data is returned once: %j", (texts, structuredContent, output) => {
   const content = texts.map((text) => ({ type: "text" as const, text }));
   expect(answerOf({ content, structuredContent })).toMatchObject({ output, isError: false });
 });
 
-// ---- Servers on bad days
+// ---- Faulty servers
 
 const badDays = { command: process.execPath, args: [fileURLToPath(new URL("mcp-server.mjs", import.meta.url))] };
 
-/** Calls one tool after the other, each in a step of its own of one turn; the results, and the tools that each step was told of. */
+/** Calls the tools one after another, each in a step of one turn; returns the results, and the tools declared in each step. */
 async function callAll(server: McpTools, names: readonly string[], signal?: AbortSignal) {
   const engine = createScripted([...names.map((name) => [...calls(name, {}), toolCalls]), says("ok")]);
   const chat = createChat({ engine, model: "m", tools: [server], maxRepairs: names.length });
@@ -137,7 +140,7 @@ async function callAll(server: McpTools, names: readonly string[], signal?: Abor
   return { results, declared: engine.requests.map(({ tools }) => tools?.map(({ name }) => name)) };
 }
 
-test("tools that a server adds are there in the next step, those that it takes away are gone", async () => {
+test("tools that a server adds are there in the next step, and tools that it removes are gone", async () => {
   await using server = await mcpTools(badDays);
   const { results, declared } = await callAll(server, ["learnt", "learn", "learnt", "forget", "learnt"]);
   expect(results.map(({ output }) => output)).toEqual([
@@ -150,7 +153,7 @@ test("tools that a server adds are there in the next step, those that it takes a
   expect(declared.map((names) => names?.includes("learnt"))).toEqual([false, false, true, true, false, false]);
 });
 
-test("a server that dies: the call that it was hit by says so, the next starts it again", async () => {
+test("a server that dies: its current call says so, and the next call starts it again", async () => {
   await using server = await mcpTools(badDays);
   const { results } = await callAll(server, ["pid", "learn", "die", "pid", "die", "pid", "pid"]);
   const [before, , death, second, again, third, fourth] = results;
@@ -165,7 +168,7 @@ test("a server that dies: the call that it was hit by says so, the next starts i
   expect(server.tools.map(({ tool }) => tool.name)).not.toContain("learnt"); // the new one never learnt it
 });
 
-test("a server that does not come back is asked for once with each call, and its error says why", async () => {
+test("a server that does not come back is tried once with each call, and the error says why", async () => {
   const folder = tempFolder();
   const once = `import { existsSync, writeFileSync } from "node:fs";
 if (existsSync("was-here")) { console.error("not twice"); process.exit(1); }
@@ -183,7 +186,7 @@ test("a server that never answers is given up, with its name in the error", asyn
   await expect(mcpTools(silent)).rejects.toThrow(/the MCP server .*process\.stdin\.resume.* does not answer: it was given 0\.3 s/);
 });
 
-test("a server whose list never ends is given up", async () => {
+test("a server whose tool list never ends is given up", async () => {
   const endless = `process.stdin.on("data", (chunk) => {
   for (const line of String(chunk).split("\\n").filter(Boolean)) {
     const { id, method, params } = JSON.parse(line);
@@ -196,7 +199,7 @@ test("a server whose list never ends is given up", async () => {
   await expect(mcpTools(server)).rejects.toThrow("it was given 2 s");
 });
 
-/** A server that answers with just these words, whatever the protocol says of them; a result with a `code` is an error. */
+/** A server that sends exactly these answers, valid or not; a result with a `code` is an error. */
 function sayingJust(tools: readonly object[], results: Readonly<Record<string, object>> = {}) {
   const source = `const [tools, results] = ${JSON.stringify([tools, results])};
 process.stdin.on("data", (chunk) => {
@@ -211,7 +214,7 @@ process.stdin.on("data", (chunk) => {
   return { command: process.execPath, args: ["-e", source] };
 }
 
-test("a tool that is declared as none may be hides no other", async () => {
+test("an invalid tool declaration does not hide other tools", async () => {
   const inputSchema = { type: "object", properties: { a: { type: "string" } } };
   const odd = [
     { name: "bare" },
@@ -233,8 +236,8 @@ test("a tool that is declared as none may be hides no other", async () => {
   ]);
 });
 
-// Each was refused by the SDK's own readers, which hid what the tool had done.
-test("results that the protocol does not have are told as far as they go", async () => {
+// The SDK's own readers refused each of these, which hid what the tool had done.
+test("results outside the protocol are passed on as far as possible", async () => {
   const text = { type: "text", text: "no such branch" };
   const outputSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
   const said = {
@@ -271,7 +274,7 @@ test("results that the protocol does not have are told as far as they go", async
   expect(results[names.indexOf("image")]).toMatchObject({ media: [{ type: "media", mediaType: "image/*", data: "AA==" }] });
 });
 
-test("many calls in one turn leave nothing behind on its signal", async () => {
+test("many calls in one turn leave no listeners on its signal", async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error): void => void warnings.push(warning);
   process.on("warning", hear);
@@ -280,38 +283,38 @@ test("many calls in one turn leave nothing behind on its signal", async () => {
   const atOnce = Array.from({ length: 12 }, (_, i) => calls("pid", {}, `call_${i}`, i)).flat();
   const chat = createChat({ engine: createScripted([[...atOnce, toolCalls], says("ok")]), model: "m", tools: [server] });
   await chat.send("go").turn();
-  await setImmediate(); // warnings come later
+  await setImmediate(); // Node emits warnings later
   process.off("warning", hear);
   expect(results).toHaveLength(12);
   expect(chat.history.filter(({ role }) => role === "tool")).toHaveLength(12);
   expect(warnings).toEqual([]);
 });
 
-test("nor do calls with one signal for all", async () => {
+test("nor do calls that share one signal", async () => {
   await using server = await mcpTools(badDays);
   const { signal } = new AbortController();
   const symbols = Object.getOwnPropertySymbols(signal);
   const pid = server.tools.find(({ tool }) => tool.name === "pid");
   const call = { type: "tool-call" as const, id: "1", name: "pid", arguments: {} };
   for (let i = 0; i < 3; i++) await pid?.run?.({}, { call, signal, history: [] });
-  expect(getEventListeners(signal, "abort").length).toBeLessThan(2); // one, for all that ever wait
-  expect(Object.getOwnPropertySymbols(signal)).toEqual(symbols); // Node has one for the signals that depend on it
+  expect(getEventListeners(signal, "abort").length).toBeLessThan(2); // one, shared by all that wait
+  expect(Object.getOwnPropertySymbols(signal)).toEqual(symbols); // Node has one for dependent signals
 });
 
-test("a tool that is called as a task: its result, why it failed, and its end when nobody waits any more", async () => {
+test("a tool that runs as a task gives its result or its error, and is cancelled on an abort", async () => {
   await using server = await mcpTools(badDays);
   const { results } = await callAll(server, ["research", "fail"]);
   expect(results).toMatchObject([{ output: "all of it" }, { isError: true, output: expect.stringContaining("the library is closed") }]);
   const abort = new AbortController();
   const brood = callAll(server, ["brood"], abort.signal);
   const brooding = async () => (await callAll(server, ["brooding"])).results[0]?.output;
-  await expect.poll(brooding).toBe("working");
+  await expect.poll(brooding, PATIENT).toBe("working");
   abort.abort();
   expect((await brood).results).toMatchObject([{ isError: true }]);
-  await expect.poll(brooding).toBe("cancelled");
+  await expect.poll(brooding, PATIENT).toBe("cancelled");
 });
 
-test("a task that nobody waits for before it has an id is cancelled when it has one, and nobody waits for that", async () => {
+test("a task aborted before it has an id is cancelled once it has one, without blocking the call", async () => {
   await using server = await mcpTools(badDays);
   const hatch = server.tools.find(({ tool }) => tool.name === "hatch");
   const abort = new AbortController();
@@ -323,17 +326,17 @@ test("a task that nobody waits for before it has an id is cancelled when it has 
   await expect(hatching).rejects.toThrow("no time");
   expect(await brooding()).toBe("not yet");
   await callAll(server, ["crack"]);
-  await expect.poll(brooding).toBe("cancelled");
+  await expect.poll(brooding, PATIENT).toBe("cancelled");
 });
 
-test("a command has the folder and the variables that it was given, and no others of ours", async () => {
+test("a command gets the given folder and variables, and none of our environment", async () => {
   process.env.SECRET = "of ours";
   const folder = realpathSync(tmpdir());
   await using server = await mcpTools({ ...badDays, cwd: folder, env: { WHO: "somebody" } });
   expect((await callAll(server, ["where"])).results[0]?.output).toBe(`${folder} somebody no secret`);
 });
 
-test("closing ends everything: no call connects again, and none under way is waited for", async () => {
+test("closing ends everything: no call reconnects, and running calls are not waited for", async () => {
   const server = await mcpTools(badDays);
   const engine = createScripted([[...calls("wait", {}), toolCalls], [...calls("pid", {}), toolCalls], says("ok")]);
   const chat = createChat({ engine, model: "m", tools: [server] });
@@ -346,7 +349,7 @@ test("closing ends everything: no call connects again, and none under way is wai
 
 // ---- Over HTTP
 
-/** A server whose process can be exchanged for a new one that knows nothing of the sessions of the old. */
+/** A server whose process can be replaced by a new one that does not know the old sessions. */
 async function exchangeable() {
   const start = async (answer: (signal: AbortSignal) => Promise<string>) => {
     const server = new Server({ name: "of HTTP", version: "1" }, { capabilities: { tools: {} } });
@@ -369,13 +372,13 @@ async function exchangeable() {
     exchange: async () => {
       process = await start(async () => "from the second");
     },
-    /** It takes calls and does not answer. */
+    /** It accepts calls and does not answer. */
     hang: async () => {
       process = await start((signal) => new Promise(() => called.resolve(signal)));
     },
-    /** The signal of the first call that it does not answer. */
+    /** The signal of the first unanswered call. */
     called: called.promise,
-    /** It greets, and takes no calls. */
+    /** It accepts connections, but no calls. */
     refuse: async () => {
       refuses = true;
       process = await start(async () => "never seen");
@@ -384,7 +387,7 @@ async function exchangeable() {
   };
 }
 
-test("a server that has forgotten the session is greeted anew, and the call is made again", async () => {
+test("a server that has forgotten the session is connected to again, and the call repeated", async () => {
   const { url, exchange } = await exchangeable();
   await using server = await mcpTools({ url });
   expect((await callAll(server, ["tell"])).results[0]?.output).toBe("from the first");
@@ -392,7 +395,7 @@ test("a server that has forgotten the session is greeted anew, and the call is m
   expect((await callAll(server, ["tell", "tell"])).results.map(({ output }) => output)).toEqual(["from the second", "from the second"]);
 });
 
-test("a server that breaks off during a call does not keep it waiting; the next call connects again", async () => {
+test("a server that breaks off ends the call at once, and the next call reconnects", async () => {
   const { url, hang, called, exchange, die } = await exchangeable();
   await hang();
   await using server = await mcpTools({ url });
@@ -407,7 +410,7 @@ test("a server that breaks off during a call does not keep it waiting; the next 
   expect((await callAll(server, ["tell"])).results[0]?.output).toBe("from the second");
 });
 
-test("a server that refuses every call is not asked for ever", async () => {
+test("a server that refuses every call is not retried for ever", async () => {
   const { url, seen, refuse } = await exchangeable();
   await using server = await mcpTools({ url });
   await refuse();
@@ -416,7 +419,7 @@ test("a server that refuses every call is not asked for ever", async () => {
   expect(seen.filter(({ body }) => body.includes("tools/call"))).toHaveLength(2);
 });
 
-test("a call that a server over HTTP does not take says what it answers, and a page for people only that", async () => {
+test("a call refused over HTTP reports the answer, but of an HTML page only the status", async () => {
   const page = "<!DOCTYPE html><p>Sign in";
   const answers = {
     initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "locked", version: "1" } },
@@ -437,7 +440,7 @@ test("a call that a server over HTTP does not take says what it answers, and a p
   ]);
 });
 
-test("an abort is told to the server", async () => {
+test("an abort reaches the server", async () => {
   const { url, hang, called } = await exchangeable();
   await hang();
   await using server = await mcpTools({ url });
@@ -449,7 +452,7 @@ test("an abort is told to the server", async () => {
   if (!signal.aborted) await once(signal, "abort");
 });
 
-test("a server that is none: the error is what it said first, and no page for people", async () => {
+test("for a URL that is not an MCP server, the error is its first answer, without HTML", async () => {
   const { url } = await startServer((response, { method }) => {
     if (method === "POST") response.writeHead(404).end("<!DOCTYPE html><p>Cannot POST");
     else response.writeHead(405).end();
@@ -457,14 +460,14 @@ test("a server that is none: the error is what it said first, and no page for pe
   await expect(mcpTools({ url })).rejects.toThrow(/does not answer: it answers 404$/);
 });
 
-test("headers go with every request", async () => {
+test("headers are sent with every request", async () => {
   const { url, seen } = await exchangeable();
   await using server = await mcpTools({ url, headers: { authorization: "Bearer x" } });
   await callAll(server, ["tell"]);
   expect(new Set(seen.map(({ headers }) => headers.authorization))).toEqual(new Set(["Bearer x"]));
 });
 
-test("a command that is no server: an error that says what it wrote", async () => {
+test("for a command that is not a server, the error has its output", async () => {
   await expect(mcpTools({ command: process.execPath, args: ["-e", "console.error('no such thing'); process.exit(3)"] })).rejects.toThrow(
     /does not answer.*no such thing/s,
   );

@@ -1,4 +1,4 @@
-// No path leads out of the sandbox, and what is in it can be used.
+// No path leads out of the sandbox, and files inside can be used.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
   mkdirSync(join(home, "private"), { recursive: true });
 });
 
-test("writes, lists and reads, with folders that were not there", async () => {
+test("writes, lists and reads files, and makes missing folders", async () => {
   expect(await sandbox.write("notes/today.txt", "Grüße\n")).toEqual({ path: "notes/today.txt", bytes: 8 });
   await sandbox.write("a.txt", "");
   expect(await sandbox.list()).toEqual(["a.txt", "notes/"]);
@@ -25,12 +25,12 @@ test("writes, lists and reads, with folders that were not there", async () => {
   expect(await sandbox.read("notes/../notes/today.txt")).toBe("Grüße\n");
 });
 
-test("makes its folder when it is first used", async () => {
+test("makes its folder on first use", async () => {
   const fresh = new Sandbox(join(folder, "deep", "down"));
   expect(await fresh.list()).toEqual([]);
 });
 
-test("on Windows a colon, which names a stream that nobody sees, is refused; elsewhere it is a letter", async () => {
+test("on Windows a colon, which names a hidden stream, is refused; elsewhere it is an ordinary character", async () => {
   const windows = new Sandbox(folder, "win32");
   await windows.write("a.txt", "seen");
   for (const path of ["a.txt:b", "a.txt::$DATA", "sub:x/a.txt"]) {
@@ -42,7 +42,7 @@ test("on Windows a colon, which names a stream that nobody sees, is refused; els
   expect(await windows.list()).toEqual(["12:30.txt", "a.txt"]);
 });
 
-describe("what leads out is refused, and nothing outside is touched", () => {
+describe("a path that leads out is refused, and nothing outside is touched", () => {
   const ways = [
     "../secret.txt",
     "..",
@@ -69,14 +69,14 @@ describe("what leads out is refused, and nothing outside is touched", () => {
     expect(() => readFileSync(join(home, "new", "file.txt"))).toThrow("ENOENT");
   });
 
-  test("a link within is a file like any other", async () => {
+  test("a link inside is a file like any other", async () => {
     await sandbox.write("real.txt", "here");
     symlinkSync(join(folder, "real.txt"), join(folder, "alias.txt"));
     expect(await sandbox.read("alias.txt")).toBe("here");
   });
 });
 
-test("errors say what is wrong, without the paths of this machine", async () => {
+test("errors say what is wrong, without paths of this machine", async () => {
   await expect(sandbox.read("none.txt")).rejects.toThrow(/^none\.txt: there is no such file$/);
   mkdirSync(join(folder, "sub"));
   await expect(sandbox.read("sub")).rejects.toThrow(/^sub: it is a folder$/);
@@ -88,7 +88,7 @@ test("errors say what is wrong, without the paths of this machine", async () => 
 });
 
 test.skipIf(process.platform === "win32")(
-  "a pipe is neither read nor written: whoever opens it waits for ever (Windows has none among its files)",
+  "a pipe is neither read nor written, since opening it would block (Windows has none among its files)",
   async () => {
     execFileSync("mkfifo", [join(folder, "pipe")]);
     await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a regular file$/);
@@ -96,7 +96,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("bytes that are no text are refused; a long text is cut, and says so", async () => {
+test("binary data is refused; a long text is cut, and says so", async () => {
   writeFileSync(join(folder, "image.png"), Buffer.from([0x89, 0x50, 0, 0xff]));
   await expect(sandbox.read("image.png")).rejects.toThrow("not a text file");
   await sandbox.write("long.txt", "ä".repeat(150_000));

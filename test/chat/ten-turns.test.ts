@@ -1,4 +1,4 @@
-// One long conversation with everything that can happen in it, handed from a model in its own dialect to a server and back.
+// One long conversation with everything that can happen in it, handed over from a model in its own dialect to a server and back.
 import { expect, test } from "vitest";
 import { type Chat, createChat, defineTool } from "../../src/chat/index.ts";
 import type { Message } from "../../src/core/nouns.ts";
@@ -24,7 +24,7 @@ const tools = [weather, broken];
 const call = (name: string, args: string) => `<|tool_call>call:${name}{${args}}<tool_call|>`;
 const city = (name: string) => call("get_weather", `city:<|"|>${name}<|"|>`);
 
-/** What the upstream's client must get right: every call of a request has its result, right behind it. */
+/** What the client of an upstream must get right: every call of a request is followed by its result. */
 function checkPairs(messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[]): void {
   const open = new Set<string>();
   for (const { role, tool_calls = [], tool_call_id = "" } of messages) {
@@ -77,7 +77,7 @@ test("ten turns: parallel calls, wrong arguments, a failing tool, a cut call, an
   expect(first.turns.at(-1)?.reason).toBe("aborted");
   expectPaired(first);
 
-  // 7 and 8: an OpenAI server goes on.
+  // 7 and 8: an OpenAI server continues.
   const chunk = (delta: unknown, finish_reason: string | null = null) => ({
     id: "c",
     model: "gpt",
@@ -124,7 +124,7 @@ test("ten turns: parallel calls, wrong arguments, a failing tool, a cut call, an
     ...["Lima and Quito?", "Lima 4.", "a story", "On", "Kyiv?", "Kyiv 4.", "thanks", "You are welcome."],
     ...["And now?", "Still 4.", "bye", "Bye!"],
   ]);
-  // Nothing is lost on the way: what was said first is still what it was, and the thinking of the server is there.
+  // Nothing is lost on the way: the first messages are unchanged, and the server's thinking is there.
   expect(third.history.slice(0, first.history.length)).toEqual(first.history);
   expect(third.history).toContainEqual({
     role: "assistant",
@@ -133,7 +133,7 @@ test("ten turns: parallel calls, wrong arguments, a failing tool, a cut call, an
       { type: "text", text: "You are welcome." },
     ],
   });
-  // The prompt of an early turn is what it was, although the engine is another by now.
+  // The prompt of an early turn is unchanged, although the engine is another by now.
   const { sent } = await third.promptOf(third.turns[1], 0);
   expect(sent && "prompt" in sent ? promptText(sent.prompt) : "").toContain("Oslo and Rome?<turn|>\n<|turn>model\n");
 });

@@ -1,4 +1,4 @@
-// What defineTool makes of a schema: what the model is told, what is checked, and what `run` is typed with.
+// What defineTool makes of a schema: what the model is told, what is checked, and the types of `run`.
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
@@ -36,7 +36,7 @@ describe("a JSON Schema", () => {
     },
   });
 
-  test("lets pass what fits, as it is", async () => {
+  test("passes arguments that fit, unchanged", async () => {
     const args = { title: "Momo", copies: null, format: "audio", when: "2026-02-28", to: { zip: "02134" }, tags: [] };
     expect(await tool.check(args)).toEqual({ arguments: args });
   });
@@ -50,11 +50,11 @@ describe("a JSON Schema", () => {
     [{ title: "Momo", to: {} }, ["to.zip: is missing"]],
     [{ title: "Momo", tags: ["a", 1] }, ["tags.1: must be string"]],
     [{ title: "Momo", color: "red" }, ["color: there is no such parameter"]],
-  ])("says what is wrong with %j", async (args, problems) => {
+  ])("reports what is wrong with %j", async (args, problems) => {
     expect(await problemsOf(tool, args)).toEqual(problems);
   });
 
-  test("types what stands beside alternatives, and what may be null", () => {
+  test("types properties beside alternatives, and nullable ones", () => {
     defineTool({
       name: "find",
       parameters: {
@@ -69,20 +69,20 @@ describe("a JSON Schema", () => {
     });
   });
 
-  test("two tools may have schemas with the same $id, and keywords that nobody knows", async () => {
+  test("two tools may have schemas with the same $id, and unknown keywords are allowed", async () => {
     const schema = { $id: "https://example.org/s", type: "object", properties: { a: { type: "string", "x-note": 1 } } } as const;
     for (const name of ["one", "two"])
       expect(await problemsOf(defineTool({ name, parameters: schema }), { a: 1 })).toEqual(["a: must be string"]);
   });
 
-  test("that is none is refused at once", () => {
+  test("an invalid schema is refused at once", () => {
     expect(() => defineTool({ name: "bad", parameters: { type: "thing" } })).toThrow(
       "the tool bad: its parameters are not a valid JSON Schema: type must be one of string,",
     );
     expect(() => defineTool({ name: "" })).toThrow("name");
   });
 
-  test("none: a tool that takes nothing", async () => {
+  test("no schema: a tool without parameters", async () => {
     const ping = defineTool({ name: "ping", run: () => "pong" });
     expect(ping.tool).toEqual({ name: "ping", parameters: { type: "object", properties: {} } });
     expect(await ping.check({})).toEqual({ arguments: {} });
@@ -90,7 +90,7 @@ describe("a JSON Schema", () => {
 });
 
 describe("a Standard Schema", () => {
-  test("Zod: the model gets its JSON Schema, run gets what it parses to", async () => {
+  test("Zod: the model gets its JSON Schema, and run gets the parsed value", async () => {
     const schema = z.object({ city: z.string().describe("The city"), days: z.number().int().default(3) });
     const tool = defineTool({
       name: "forecast",
@@ -110,7 +110,7 @@ describe("a Standard Schema", () => {
     ]);
   });
 
-  test("Valibot, which needs its JSON Schema beside it", async () => {
+  test("Valibot needs its JSON Schema beside it", async () => {
     const schema = v.object({ at: v.object({ zip: v.pipe(v.string(), v.length(5)) }) });
     expectTypeOf<Arguments<typeof schema>>().toEqualTypeOf<{ at: { zip: string } }>();
     expect(() => defineTool({ name: "send", parameters: schema })).toThrow("its valibot schema does not provide a JSON Schema");
@@ -121,20 +121,20 @@ describe("a Standard Schema", () => {
   });
 });
 
-describe("a definition that is none says so", () => {
+describe("a wrong definition is refused, with what to do", () => {
   test.each([
     ["without a name", {}, "a tool needs a name"],
-    ["with something else to run", { name: "a", run: "npm test" }, "run must be a function"],
+    ["with something else as `run`", { name: "a", run: "npm test" }, "run must be a function"],
     ["with the AI SDK's word for its schema", { name: "a", inputSchema: {} }, "the tool a: inputSchema is called parameters here"],
     ["with the AI SDK's word for what runs", { name: "a", execute() {} }, "the tool a: execute is called run here"],
-    ["with parameters that are no object", { name: "a", parameters: { type: "string" } }, "must be the JSON Schema of an object"],
-    ["with a schema of a library that is of no object", { name: "a", parameters: z.string() }, "must be the JSON Schema of an object"],
+    ["with parameters that are not an object", { name: "a", parameters: { type: "string" } }, "must be the JSON Schema of an object"],
+    ["with a library's schema that is not an object", { name: "a", parameters: z.string() }, "must be the JSON Schema of an object"],
     ["with properties alone", { name: "a", parameters: { city: { type: "string" } } }, 'like { type: "object", properties: { … } }'],
   ])("%s", (_, definition, words) => {
     expect(() => defineTool(definition as never)).toThrow(words);
   });
 
-  test("any object is one, and so is what points to one", () => {
+  test("any object schema is accepted, and so is a reference to one", () => {
     for (const parameters of [{}, { $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, { type: ["object", "null"] }]) {
       expect(defineTool({ name: "a", parameters }).tool.parameters).toEqual(parameters);
     }

@@ -10,7 +10,7 @@ import { dragoman } from "./run.ts";
 const ESC = "\x1b";
 const SEAMS = new RegExp(`(\n|${ESC}\\[\\??\\d*[A-Za-z])`);
 
-/** As much of a terminal as the demo uses: a screen of some size, above it what scrolled away. */
+/** As much of a terminal as the demo uses: a screen of some size, and what has scrolled out above it. */
 class Terminal {
   readonly isTTY = true;
   readonly lines: string[] = [""];
@@ -38,7 +38,7 @@ class Terminal {
     else if (token === `${ESC}[J`) this.lines.splice(this.#row, Infinity, "");
     else if (token.startsWith(`${ESC}[?25`)) this.cursorVisible = token.endsWith("h");
     else if (token.startsWith(ESC))
-      return; // a colour, or the rest of a line
+      return; // a colour, or clearing the rest of a line
     else this.lines[this.#row] = token; // the demo writes whole lines
   }
 }
@@ -52,7 +52,7 @@ async function play(columns: number, rows = 40): Promise<Terminal> {
   return terminal;
 }
 
-test("the answer is whole: thinking, text, two calls, one of them with code", () => {
+test("the answer has everything: thinking, text, two calls, one of them with code", () => {
   const events = scanPieces(getDialect("gemma4"), tokens, { tools });
   expect(carried(events)).toBe(tokens.join(""));
   expect(thinkingOf(events)).not.toBe("");
@@ -62,17 +62,17 @@ test("the answer is whole: thinking, text, two calls, one of them with code", ()
 });
 
 describe("in a terminal", () => {
-  test.each([50, 80, 120, 200])("of %i columns every line fits, and the cursor is back", async (columns) => {
+  test.each([50, 80, 120, 200])("of %i columns every line fits, and the cursor is visible again", async (columns) => {
     const { lines, cursorVisible } = await play(columns);
     expect(lines.map(stripVTControlCharacters).filter((line) => widthOf(line) > columns)).toEqual([]);
     expect(cursorVisible).toBe(true);
   });
-  test("drawing over and over leaves what is drawn once", async () => {
+  test("repeated drawing leaves the same as drawing once", async () => {
     const { lines } = await play(80);
     const piped = dragoman(["demo"]).stdout;
     expect(lines.map((line) => line.trimEnd()).join("\n")).toBe(piped.replaceAll(/ +$/gm, ""));
   });
-  test("also where the screen is lower than a call", async () => {
+  test("also if the screen is lower than a call", async () => {
     const whole = await play(80, 40);
     const low = await play(80, 8);
     expect(low.lines.length).toBe(whole.lines.length);
@@ -83,7 +83,7 @@ describe("in a terminal", () => {
   });
 });
 
-test("in a pipe it is there at once, without a word to the terminal", () => {
+test("in a pipe everything is there at once, without control sequences", () => {
   const { code, stdout, stderr } = dragoman(["demo"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).not.toContain("\x1b");

@@ -1,4 +1,4 @@
-// Names and files in, dialects out; a file may lie about everything.
+// `dragoman detect` on names and files; a file may be wrong in every way.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -50,11 +50,11 @@ const vocabulary = [
     "tokenizer.ggml.tokens",
     Array.from({ length: 50_000 }, (_, i) => `token ${i}`),
   ),
-  numbers("tokenizer.ggml.scores", 400_000), // more than a chunk
+  numbers("tokenizer.ggml.scores", 400_000), // longer than a chunk
 ];
 
 describe("names", () => {
-  test("in words", () => {
+  test("are explained in words", () => {
     expect(dragoman(["detect", "qwen2.5:7b-instruct-q4_0"])).toEqual({
       code: 0,
       stderr: "",
@@ -67,19 +67,19 @@ sampling    temperature 0.7, topP 0.8, topK 20, repeatPenalty 1.05 (generation_c
 `,
     });
   });
-  test("a variant that nobody can tell is not said to be the reference", () => {
+  test("an unknown variant is not reported as the reference", () => {
     expect(dragoman(["detect", "Hermes-4-70B"]).stdout).toMatch(/^variant {5}unknown$/m);
   });
   test("a name may look like a file", () => {
     expect(detected("Qwen3-Coder-30B-A3B-Q4_K_M.gguf")).toMatchObject({ id: "qwen3-coder", variant: "qwen3-coder" });
   });
-  test("--sample tells where the name does not", () => {
+  test("--sample decides if the name does not", () => {
     expect(detected("mystery", "--sample", files.file("output.txt", "[TOOL_CALLS]f[ARGS]{}"))).toMatchObject({ id: "mistral" });
   });
 });
 
 describe("files", () => {
-  test("a GGUF, by its template behind the vocabulary", () => {
+  test("a GGUF, by the template after its vocabulary", () => {
     const path = gguf("a/model.gguf", [string("general.architecture", "glm4moe"), ...vocabulary, string("tokenizer.chat_template", GLM)]);
     expect(detected(path)).toMatchObject({ id: "glm", variant: "glm-4.7-flash", confidence: "certain" });
   });
@@ -90,7 +90,7 @@ describe("files", () => {
   test("a GGUF, by the name inside", () => {
     expect(detected(gguf("c/sha256-dde5aa3f", [string("general.name", "Qwen3 8B Instruct")]))).toMatchObject({ id: "hermes" });
   });
-  test("a GGUF, by its own name", () => {
+  test("a GGUF, by its file name", () => {
     expect(detected(gguf("d/gpt-oss-20b-mxfp4.gguf", [string("general.name", "Model")]))).toMatchObject({ id: "harmony" });
   });
   test("a tokenizer_config.json, with one template or several", () => {
@@ -106,7 +106,7 @@ describe("files", () => {
     const path = files.file("GLM-4.7/chat_template.jinja", GLM);
     for (const model of [path, dirname(path)]) expect(detected(model)).toMatchObject({ id: "glm", confidence: "certain" });
   });
-  test("a folder with a template of any name, or with a GGUF that is no mmproj", () => {
+  test("a folder with a template of any name, or with a GGUF that is not an mmproj", () => {
     mkdirSync(join(home, "j"));
     files.file("j/template.jinja", GLM);
     gguf("k/model.gguf", [string("tokenizer.chat_template", GLM)]);
@@ -115,7 +115,7 @@ describe("files", () => {
   });
 });
 
-test("in a folder, a file without a template is passed over; its name may tell, too", () => {
+test("in a folder, a file without a template is skipped, and the folder's name may decide", () => {
   for (const name of ["DeepSeek-V3.2", "l", "m"]) {
     mkdirSync(join(home, name));
     files.file(`${name}/tokenizer_config.json`, { tokenizer_class: "X" });
@@ -126,7 +126,7 @@ test("in a folder, a file without a template is passed over; its name may tell, 
   for (const model of ["l", "m"]) expect(detected(join(home, model))).toMatchObject({ id: "glm", confidence: "certain" });
 });
 
-describe("what cannot be told is one line, and exit code 2", () => {
+describe("an undetected model is one line, and exit code 2", () => {
   const hint = 'or it is a model without tools; "dragoman dialects" lists what there is';
   const nowhere = gguf("e/x.gguf", [string("general.architecture", "bert\x1b[31m"), string("general.name", "Nomic Embed")]);
   const odd = gguf("f/x.gguf", [string("tokenizer.chat_template", "{{ messages }}")]);
@@ -162,26 +162,26 @@ describe("a hostile GGUF is one line, and exit code 2", () => {
   const nested = Buffer.concat([text("k"), u32(9), ...Array.from({ length: 100 }, () => Buffer.concat([u32(9), u64(1)]))]);
 
   test.each<[string, string, string]>([
-    ["nothing behind the magic", gguf("g/1", [], { version: 3, count: 1n }), cut],
-    ["a version of the future", gguf("g/2", [], { version: 4 }), "its GGUF version is 4; 2 and 3 can be read, in little-endian order"],
+    ["nothing after the magic", gguf("g/1", [], { version: 3, count: 1n }), cut],
+    ["a future version", gguf("g/2", [], { version: 4 }), "its GGUF version is 4; 2 and 3 can be read, in little-endian order"],
     [
       "another byte order",
       gguf("g/3", [], { version: 3 << 24 }),
       "its GGUF version is 50331648; 2 and 3 can be read, in little-endian order",
     ],
     ["more pairs than there are", gguf("g/4", [number("a", 1)], { count: huge }), cut],
-    ["a key without end", gguf("g/5", [u64(huge)]), "its metadata is broken"],
-    ["a string without end", gguf("g/6", [Buffer.concat([text("k"), u32(8), u64(huge)])]), cut],
-    ["a template without end", gguf("g/7", [Buffer.concat([text("tokenizer.chat_template"), u32(8), u64(1n << 30n)])]), cut],
-    ["a list without end", gguf("g/8", [Buffer.concat([text("k"), u32(9), u32(12), u64(huge)])]), cut],
-    ["a list of strings without end", gguf("g/9", [Buffer.concat([text("k"), u32(9), u32(8), u64(huge), text("a")])]), cut],
-    ["lists in lists in lists", gguf("g/10", [nested]), "its metadata is broken"],
-    ["a type that is none", gguf("g/11", [Buffer.concat([text("k"), u32(99)])]), "its metadata is broken"],
+    ["an endless key", gguf("g/5", [u64(huge)]), "its metadata is broken"],
+    ["an endless string", gguf("g/6", [Buffer.concat([text("k"), u32(8), u64(huge)])]), cut],
+    ["an endless template", gguf("g/7", [Buffer.concat([text("tokenizer.chat_template"), u32(8), u64(1n << 30n)])]), cut],
+    ["an endless list", gguf("g/8", [Buffer.concat([text("k"), u32(9), u32(12), u64(huge)])]), cut],
+    ["an endless list of strings", gguf("g/9", [Buffer.concat([text("k"), u32(9), u32(8), u64(huge), text("a")])]), cut],
+    ["deeply nested lists", gguf("g/10", [nested]), "its metadata is broken"],
+    ["an unknown type", gguf("g/11", [Buffer.concat([text("k"), u32(99)])]), "its metadata is broken"],
   ])("%s", (_, path, message) => {
     expect(dragoman(["detect", path])).toEqual({ code: 2, stdout: "", stderr: `dragoman: cannot read ${path}: ${message}\n` });
   });
 
-  test("the name of the prototype is a key like any other", () => {
+  test("__proto__ is an ordinary key", () => {
     expect(
       detected(gguf("h/x", [string("__proto__", "x"), string("constructor", "x"), string("general.name", "gpt-oss-20b")])),
     ).toMatchObject({

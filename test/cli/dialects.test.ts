@@ -1,4 +1,4 @@
-// The table of the dialects, for people and for programs; and the page that is made of it.
+// The table of dialects, for people and for programs, and the page made from it.
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { listDialects } from "../../src/dialects/registry.ts";
@@ -6,7 +6,7 @@ import { dragoman } from "./run.ts";
 
 const ids = listDialects().map(({ id }) => id);
 
-test("one line for each dialect", () => {
+test("there is one line for each dialect", () => {
   const { code, stdout, stderr } = dragoman(["dialects"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [head, ...lines] = stdout.trimEnd().split("\n");
@@ -16,7 +16,7 @@ test("one line for each dialect", () => {
   expect(lines.find((line) => line.startsWith("gemma4"))).toMatch(/^gemma4 +yes +yes +(?:yes|no) +gemma-4/);
 });
 
-test("a narrow terminal has them under each other", () => {
+test("in a narrow terminal the columns are below each other", () => {
   const narrow = "--import=data:text/javascript,Object.assign(process.stdout,{isTTY:true,columns:40})";
   const lines = dragoman(["dialects"], "", { NODE_OPTIONS: narrow, NO_COLOR: "1" }).stdout.trimEnd().split("\n");
   expect(lines.filter((line) => line.length > 40)).toEqual([]);
@@ -25,7 +25,7 @@ test("a narrow terminal has them under each other", () => {
   expect(lines.slice(at, at + 3)).toEqual(["cohere", "  North Mini Code (thinking, parallel ", "  calls, grammar)"]);
 });
 
-test("--json has the rest", () => {
+test("--json has all details", () => {
   const all = JSON.parse(dragoman(["dialects", "--json"]).stdout) as Record<string, unknown>[];
   expect(all.map(({ id }) => id)).toEqual(ids);
   expect(all.find(({ id }) => id === "gemma4")).toMatchObject({

@@ -18,7 +18,7 @@ const made = (dialect: string, ...args: Parameters<NonNullable<ReturnType<typeof
   getDialect(dialect).grammar?.(...args);
 const all = { parallelCalls: true };
 
-test("GBNF on stdout, what else matters on stderr", () => {
+test("GBNF is printed to stdout, triggers and warnings to stderr", () => {
   const { code, stdout, stderr } = run("hermes");
   expect(code).toBe(0);
   expect(stdout).toBe(made("hermes", tools, "auto", all)?.gbnf);
@@ -29,7 +29,7 @@ dragoman: relaxed: pattern at /properties/city of get_weather
 `);
 });
 
-test("the tools of a pipe", () => {
+test("tools may be piped in", () => {
   const piped = dragoman(
     ["grammar", "-d", "hermes", "--tools", "-"],
     JSON.stringify({ tools: tools.map((tool) => ({ type: "function", function: tool })) }),
@@ -48,23 +48,23 @@ test.each([
   expect(stderr).not.toContain("trigger");
 });
 
-test("--no-parallel-calls", () => {
+test("--no-parallel-calls allows one call", () => {
   expect(run("glm", "--no-parallel-calls").stdout).toBe(made("glm", tools, "auto", { parallelCalls: false })?.gbnf);
 });
 
-test("a variant behind the dialect", () => {
+test("a variant may follow the dialect", () => {
   const variant = "mistral-nemo-2407";
   expect(run(`mistral/${variant}`).stdout).toBe(made("mistral", tools, "auto", { ...all, variant })?.gbnf);
   expect(run("mistral/nemo")).toMatchObject({ code: 2, stderr: expect.stringContaining("mistral-nemo-2407") });
 });
 
-test("--tag is the structural tag", () => {
+test("--tag prints the structural tag", () => {
   const { stdout, stderr } = run("deepseek-v4", "--tag");
   expect(JSON.parse(stdout)).toEqual(made("deepseek-v4", tools, "auto", all)?.structuralTag);
   expect(stderr).not.toContain("trigger");
 });
 
-test("--json is everything, and stderr is silent", () => {
+test("--json prints everything, and stderr is empty", () => {
   const { stdout, stderr } = run("minimax-m2", "--json");
   expect(JSON.parse(stdout)).toEqual(made("minimax-m2", tools, "auto", all));
   expect(stderr).toBe("");

@@ -1,4 +1,4 @@
-// What all commands share: help, version, and one line for each mistake.
+// What all commands share: help, version, and mistakes in one line.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -19,16 +19,16 @@ describe("help", () => {
     expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command}\\b`));
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
-  test("help and a command is that command's help", () => {
+  test("`help` with a command prints that command's help", () => {
     expect(dragoman(["help", "scan"])).toEqual(dragoman(["scan", "--help"]));
   });
-  test("help and what is no command is a mistake", () => {
+  test("`help` with an unknown command is a mistake", () => {
     expect(dragoman(["help", "scam"])).toEqual({ code: 2, stdout: "", stderr: "dragoman: unknown command 'scam'; see dragoman --help\n" });
   });
-  test("without a command there is help", () => {
+  test("without a command the help is printed", () => {
     const { code, stdout } = dragoman([]);
     expect(code).toBe(0);
-    expect(stdout.match(/^ {2}[a-z]+(?= )/gm)?.map((name) => name.trim())).toEqual([...COMMANDS, "help"]); // what one begins with comes first
+    expect(stdout.match(/^ {2}[a-z]+(?= )/gm)?.map((name) => name.trim())).toEqual([...COMMANDS, "help"]); // the commands to begin with come first
     expect(dragoman(["--help"]).stdout).toBe(stdout);
   });
   test("the version is the package's", () => {
@@ -37,7 +37,7 @@ describe("help", () => {
   });
 });
 
-test("nobody needs a home: a container's user may be but a number", () => {
+test("no home folder is needed: a container's user may be only a number", () => {
   const homeless = `data:text/javascript,import os from "node:os";import { syncBuiltinESMExports } from "node:module";
     os.homedir = () => { throw new Error("uv_os_homedir returned ENOENT") }; syncBuiltinESMExports();`;
   const run = spawnSync(process.execPath, ["--import", homeless, main, "chat", "--help"], {
@@ -47,7 +47,7 @@ test("nobody needs a home: a container's user may be but a number", () => {
   expect(run).toMatchObject({ status: 0, stderr: "", stdout: expect.stringContaining("dragoman chat -p") });
 });
 
-test("a Node that is too old is told so, whatever it cannot read", () => {
+test("a Node that is too old is told so, whatever it cannot parse", () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.8"}})';
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", old, main, "serve"], { encoding: "utf8", env: envWith() });
   expect({ status, stdout, stderr }).toEqual({
@@ -109,12 +109,12 @@ describe("a mistake is one line, and exit code 2", () => {
     expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: ${message}\n` });
   });
 
-  test("also where the mistake has line breaks and escape sequences in it", () => {
+  test("also if the mistake contains line breaks and escape sequences", () => {
     const { code, stderr } = dragoman(["render", "-d", "gemma4", broken]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^dragoman: .*broken\.json: the body is not JSON: \P{Cc}*\n$/u);
   });
-  test("--verbose shows where it came from", () => {
+  test("--verbose adds the stack trace", () => {
     for (const args of [
       ["--verbose", "scan"],
       ["scan", "--verbose"],
@@ -126,7 +126,7 @@ describe("a mistake is one line, and exit code 2", () => {
   });
 });
 
-test("a fault of ours is one line, and exit code 1", () => {
+test("an internal error is one line, and exit code 1", () => {
   const env = { NODE_OPTIONS: "--import=data:text/javascript,delete%20globalThis.TextDecoder" };
   const run = dragoman(["scan", "-d", "gemma4"], "Hi", env);
   expect(run).toEqual({ code: 1, stdout: "", stderr: "dragoman: this is our fault: TextDecoder is not defined; --verbose shows where\n" });

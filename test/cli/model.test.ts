@@ -1,4 +1,5 @@
-// Models in process, from the command line: `dragoman serve --model` and `dragoman start`. The model is a small one of ours that says one call.
+// Models in process, from the command line: `dragoman serve --model` and `dragoman start`. The model is a small one of ours that makes one
+// call.
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +32,7 @@ async function* run(args: string[]): AsyncGenerator<Line, void, undefined> {
   for await (const line of createInterface({ input: child.stdout! })) yield JSON.parse(line) as Line;
 }
 
-/** The next line that fits; more may come. */
+/** The next line that fits; more may follow. */
 async function first(lines: AsyncIterator<Line>, fits: (line: Line) => boolean): Promise<Line> {
   for (let step = await lines.next(); !step.done; step = await lines.next()) if (fits(step.value)) return step.value;
   throw new Error("it ended without that line");
@@ -41,14 +42,14 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
 const wires = TRYOUTS.map(({ wire }) => wire);
 
-/** As a newcomer: start it, and do what it says. */
+/** As a newcomer: start it, and follow its instructions. */
 function newcomer(id: string, args: string[]): void {
   let started: Line & { url: string; try: Record<WireId, string>; call: Record<string, unknown> };
   beforeAll(async () => {
     started = (await first(run(["start", "--port", "0", ...args]), () => true)) as typeof started;
   }, 60_000);
 
-  test("is one line of JSON in a pipe, with one call that went through", () => {
+  test("prints one line of JSON in a pipe, with one call that went through", () => {
     expect(started).toMatchObject({ model: { id }, wires });
     expect(started.call).toMatchObject({
       asked: QUESTION,
@@ -84,13 +85,13 @@ function newcomer(id: string, args: string[]): void {
   });
 }
 
-describe("dragoman start with a model of ours", () => newcomer("speaker", ["--model", model]));
+describe("dragoman start with a small model", () => newcomer("speaker", ["--model", model]));
 
 const embedded = "dragoman start with the embedded model";
 if (existsSync(EMBEDDED)) describe(embedded, () => newcomer("dragoman-tiny", []));
-else test.skip(`${embedded} (models/tiny/dragoman-tiny.gguf is not there)`, () => {});
+else test.skip(`${embedded} (models/tiny/dragoman-tiny.gguf is missing)`, () => {});
 
-describe("the page of dragoman start", () => {
+describe("the page that dragoman start prints", () => {
   beforeAll(() => void vi.stubEnv("NO_COLOR", "1"));
   afterAll(() => void vi.unstubAllEnvs());
 
@@ -111,7 +112,7 @@ describe("the page of dragoman start", () => {
     expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
   });
 
-  test("on Windows its commands are PowerShell's", () => {
+  test("on Windows its commands are for PowerShell", () => {
     const text = page(120, POWERSHELL);
     expect(text).toContain("    curl.exe http://127.0.0.1:8080/v1/messages `\n");
     for (const { wire } of TRYOUTS) expect(text).toContain(`-d "@${join("docs", "examples", `${wire}.json`)}"`);
@@ -125,7 +126,7 @@ describe("the page of dragoman start", () => {
     expect(POWERSHELL.file("C:\\Users\\Anna Berg\\a.json")).toBe('"@C:\\Users\\Anna Berg\\a.json"');
   });
 
-  test("says what the model is, what was found, and what to do", () => {
+  test("shows the model, the servers that were found, and what to do", () => {
     const text = page(120);
     for (const word of [
       "ready in 1.2 s",
@@ -140,7 +141,7 @@ describe("the page of dragoman start", () => {
     for (const { wire } of TRYOUTS) expect(text).toContain(`-d @${join("docs", "examples", `${wire}.json`)}`);
   });
 
-  test("the files of all wires ask the same", () => {
+  test("the example files of all wires ask the same", () => {
     for (const tryout of TRYOUTS) {
       const body: unknown = JSON.parse(readFileSync(fileOf(tryout), "utf8"));
       const { messages, tools } = getWire(tryout.wire).decodeRequest({ path: tryout.path("m"), query: {}, headers: {}, body });
@@ -151,14 +152,14 @@ describe("the page of dragoman start", () => {
 });
 
 describe("dragoman serve --model", () => {
-  test("puts a GGUF behind the wires", async () => {
+  test("serves a GGUF over all wires", async () => {
     const lines = run(["serve", "--model", model, "--port", "0"]);
     const { url } = await first(lines, (line) => line.url !== undefined);
     const answer = await fetch(`${String(url)}/v1/models`);
     expect(await answer.json()).toMatchObject({ data: [{ id: "speaker" }] });
   });
 
-  test("is an upstream like others in dragoman.toml, beside where the file is; the file read again, it stays loaded", async () => {
+  test("a model is an upstream like others in dragoman.toml, relative to that file, and stays loaded when the file is read again", async () => {
     const config = join(folder, "dragoman.toml");
     const text = '[upstreams.here]\nmodel = "speaker.gguf"\nparallel = 1\n[models."gemini-*"]\nupstream = "here"\n';
     writeFileSync(config, text);
@@ -176,7 +177,7 @@ describe("dragoman serve --model", () => {
     expect(await ask("mine")).toContain('"functionCall"');
   });
 
-  test("--check of dragoman.toml says what it is, or that it cannot be loaded", () => {
+  test("--check of dragoman.toml describes the model, or says that it cannot be loaded", () => {
     const config = join(folder, "check.toml");
     writeFileSync(config, '[upstreams.here]\nmodel = "speaker.gguf"\ncontext = 256\nparallel = 3\n');
     const { code, stdout } = dragoman(["serve", "--config", config, "--check"]);
@@ -192,7 +193,7 @@ describe("dragoman serve --model", () => {
     });
   });
 
-  test("--check says what it is", () => {
+  test("--check describes the model", () => {
     const { code, stdout } = dragoman(["serve", "--model", model, "--check", "--context", "512", "--parallel", "3", "--no-gpu"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/model speaker: 2\.\d MB, on the CPU, speaks functiongemma .*, 512 tokens, 3 at once/);
@@ -211,7 +212,7 @@ describe("dragoman serve --model", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("a file that is no model is one line, and exit code 2", () => {
+  test("a file that is not a model is one line, and exit code 2", () => {
     const bad = join(folder, "bad.gguf");
     writeFileSync(bad, readFileSync(model).subarray(0, 5000));
     expect(dragoman(["serve", "--model", bad, "--check"])).toMatchObject({
@@ -220,7 +221,7 @@ describe("dragoman serve --model", () => {
     });
   });
 
-  test("without the runtime one line says how to get it", () => {
+  test("without the runtime one line says how to install it", () => {
     const { status, stderr } = spawnSync(process.execPath, ["--import", "./test/cli/without-llama.mjs", main, "serve", "--model", model], {
       encoding: "utf8",
       env: envWith(),

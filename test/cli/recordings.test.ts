@@ -1,4 +1,4 @@
-// `dragoman serve --record`, `dragoman show`, `dragoman replay` and `dragoman compare` as processes of their own.
+// `dragoman serve --record`, `dragoman show`, `dragoman replay` and `dragoman compare` as processes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const ask = async (url: string): Promise<string> => {
   return text.replaceAll(/"id":"msg_[^"]*"/g, '"id":"ID"');
 };
 
-test("what was recorded is shown, and plays again to the same bytes", async () => {
+test("a recording can be shown, and replays to the same bytes", async () => {
   const upstream = await startServer((response, { url }) => {
     if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
     const said = [{ content: "Look: <|im_end|> " }, { content: "hello" }].map((delta) => ({ id: "c", choices: [{ index: 0, delta }] }));
@@ -73,7 +73,7 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   const inFolder = readdirSync(records).toSorted();
   expect(dragoman(["compare", records]).stdout).toBe(inFolder.map((one) => `same     ${join(records, one)}\n`).join(""));
   const other = files.file("other.json", readFileSync(file, "utf8").replaceAll("hello", "hallo, you"));
-  expect(dragoman(["compare", other])).toMatchObject({ code: 0 }); // it was said by the upstream, and so it is heard by the client
+  expect(dragoman(["compare", other])).toMatchObject({ code: 0 }); // the upstream sent it, so the client gets it
   const wrong = JSON.parse(readFileSync(file, "utf8")) as Recording;
   const pieces = wrong.client.pieces.map(([ms]) => [ms, ""]);
   const differs = dragoman(["compare", files.file("wrong.json", { ...wrong, client: { ...wrong.client, pieces } })]);
@@ -83,7 +83,7 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   });
 });
 
-test("keys that a changed configuration brings are not kept, either", async () => {
+test("keys from a changed configuration are not recorded, either", async () => {
   const upstream = await startServer((response, { url, headers }) => {
     if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
     const content = `Your key is ${headers.authorization?.replace("Bearer ", "")}.`;
@@ -96,6 +96,7 @@ test("keys that a changed configuration brings are not kept, either", async () =
   const records = tempFolder();
   const env = { FIRST: "canary-first", SECOND: "canary-second" };
   const gateway = await start(["serve", "--config", file, "--record", records], LISTENING, env);
+  await ask(gateway.url); // the file is watched only after the line with the URL
   writeFileSync(file, config("SECOND"));
   while (!(await ask(gateway.url)).includes("canary-second"));
   await gateway.stop();
@@ -110,7 +111,7 @@ test.each(["show", "compare"])("%s: a folder without recordings is one line", (c
   expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${empty}: dragoman serve --record keeps them\n`]);
 });
 
-test.each(["show", "replay", "compare"])("%s: a file that is no recording is one line", (command) => {
+test.each(["show", "replay", "compare"])("%s: a file that is not a recording is one line", (command) => {
   const { code, stderr } = dragoman([command, files.file("a.json", { version: 2 })]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^dragoman: cannot read .*a\.json: it is not a recording of version 1\n$/);

@@ -8,7 +8,7 @@ import { tempFolder } from "../servers.ts";
 
 export const main = "dist/cli/main.js";
 
-/** Whoever runs the tests may want colours or not: the children do not know. */
+/** The children ignore the colour settings of whoever runs the tests. */
 const { NO_COLOR: _, FORCE_COLOR: __, ...quiet } = process.env;
 export const envWith = (env: Record<string, string> = {}): NodeJS.ProcessEnv => ({ ...quiet, ...env });
 
@@ -22,7 +22,7 @@ export function dragoman(args: readonly string[], input: string | Uint8Array = "
   return { code: status, stdout, stderr };
 }
 
-/** The events that a run printed as JSON lines; it must have gone well. */
+/** The events that a run printed as JSON lines; the run must have succeeded. */
 export function eventsOf({ code, stdout, stderr }: Run): Event[] {
   if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
   return stdout

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { listen } from "../../src/cli/running.ts";
 import type { Gateway } from "../../src/gateway/index.ts";
 
-/** One that may listen from this port on. */
+/** A gateway that may listen from this port on. */
 const gatewayFrom = (first: number): Gateway =>
   ({
     async listen(port: number) {
@@ -12,7 +12,7 @@ const gatewayFrom = (first: number): Gateway =>
     },
   }) as Gateway;
 
-test("ports that the system keeps, as Windows does, are passed over", async () => {
+test("ports reserved by the system, as on Windows, are skipped", async () => {
   const said: string[] = [];
   expect(await listen(gatewayFrom(8200), undefined, (line) => said.push(line))).toBe("http://127.0.0.1:8280");
   expect(said).toEqual(["port 8080 is kept by the system; trying 8180", "port 8180 is kept by the system; trying 8280"]);
@@ -21,7 +21,7 @@ test("ports that the system keeps, as Windows does, are passed over", async () =
 test.each([
   ["ENOTFOUND", "the host to listen on has no address"],
   ["EAFNOSUPPORT", "this machine has no addresses of this kind"],
-])("%s is the fault of the host that was given", async (code, message) => {
+])("%s is reported as a fault of the given host", async (code, message) => {
   const gateway = { listen: () => Promise.reject(Object.assign(new Error(code), { code })) } as unknown as Gateway;
   await expect(listen(gateway, undefined, () => {})).rejects.toThrow(message);
 });
@@ -29,6 +29,6 @@ test.each([
 test.each([
   [9000, "port 9000 is kept by the system; --port gives another"],
   [80, "cannot listen on port 80: you may not listen there; ports from 1024 on are everybody's"],
-])("a port that was given, %i, does not move", async (port, message) => {
+])("a given port, %i, is never changed", async (port, message) => {
   await expect(listen(gatewayFrom(65_000), port, () => {})).rejects.toThrow(message);
 });

@@ -13,11 +13,11 @@ const scan = (...args: string[]) => dragoman(["scan", "--dialect", "gemma4", ...
 const scanOf = (input: string, ...args: string[]) => eventsOf(dragoman(["scan", "-d", "gemma4", ...args], input));
 
 describe("input", () => {
-  test("a pipe", () => expect(merged(eventsOf(scan()))).toEqual(expected));
-  test("a file", () => expect(merged(scanOf("", files.file("output.txt", output)))).toEqual(expected));
-  test("a dash is the pipe", () => expect(merged(scanOf(output, "-"))).toEqual(expected));
-  test("nothing is no event", () => expect(scanOf("")).toEqual([]));
-  test("a byte order mark stays, bytes that are no UTF-8 are replaced", () => {
+  test("from a pipe", () => expect(merged(eventsOf(scan()))).toEqual(expected));
+  test("from a file", () => expect(merged(scanOf("", files.file("output.txt", output)))).toEqual(expected));
+  test("a dash means the pipe", () => expect(merged(scanOf(output, "-"))).toEqual(expected));
+  test("empty input gives no events", () => expect(scanOf("")).toEqual([]));
+  test("a byte order mark stays, and bytes that are not UTF-8 are replaced", () => {
     const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xff, 0x62]);
     expect(textOf(eventsOf(dragoman(["scan", "-d", "gemma4"], bytes)))).toBe("\ufeffa\ufffdb");
   });
@@ -36,7 +36,7 @@ describe("a live pipe", () => {
     return { child, until, printed: () => printed };
   };
 
-  test("an event leaves before the input ends", async () => {
+  test("an event is printed before the input ends", async () => {
     const { child, until } = live();
     child.stdin.write("Hello");
     await until('{"type":"text","text":"Hello"}\n');
@@ -46,7 +46,7 @@ describe("a live pipe", () => {
     expect(await once(child, "close")).toEqual([0, null]);
   });
 
-  test("a character that is cut between two writes is whole", async () => {
+  test("a character cut between two writes is whole", async () => {
     const { child, until, printed } = live();
     const bytes = Buffer.from("🙂");
     child.stdin.write(Buffer.concat([Buffer.from("Hi"), bytes.subarray(0, 2)]));
@@ -56,7 +56,7 @@ describe("a live pipe", () => {
     expect(printed()).toContain("🙂");
   });
 
-  test("a reader who leaves is no error", () => {
+  test("a reader that leaves is no error", () => {
     const long = files.file("long.txt", "one two three\n".repeat(100_000));
     const command = `"${process.execPath}" ${main} scan -d json "${long}" | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8", env: envWith() });
@@ -73,7 +73,7 @@ describe("cutting", () => {
     const deltas = eventsOf(scan("--split", "1")).filter((event) => event.type === "thinking-delta");
     expect(deltas.map(({ text }) => text)).toEqual(["H", "m", ".", "\n"]);
   });
-  test("--split random gives the same events, and says how to cut so again", () => {
+  test("--split random gives the same events, and says how to repeat the cuts", () => {
     const first = scan("--split", "random");
     expect(merged(eventsOf(first))).toEqual(expected);
     const seed = /--seed (\d+)\n$/.exec(first.stderr)?.[1] ?? "";
@@ -89,45 +89,45 @@ describe("options of the scanner", () => {
     ["a list of functions", [zip]],
     ["OpenAI's list", [{ type: "function", function: zip }]],
     ["a request", { messages: [], tools: [{ type: "function", function: zip }] }],
-  ])("--tools takes %s", (_, tools) => {
+  ])("--tools accepts %s", (_, tools) => {
     const [end] = endsOf(eventsOf(scan("--tools", files.file("tools.json", tools))));
     expect(end?.arguments).toEqual({ city: "Oslo", zip: "02134" });
   });
 
   const first = (...args: string[]) => scanOf("Hm.<channel|>Yes.", ...args)[0]?.type;
-  test("--start-in-thinking", () => {
+  test("--start-in-thinking begins in thinking", () => {
     expect(first()).toBe("text");
     expect(first("--start-in-thinking")).toBe("thinking-start");
   });
-  test("--prompt takes the text of a prompt, and its pieces", () => {
+  test("--prompt accepts a prompt's text or its pieces", () => {
     expect(first("--prompt", files.file("prompt.txt", "<|channel>thought\n"))).toBe("thinking-start");
     expect(first("--prompt", files.file("prompt.json", [{ text: "<|channel>", control: true }, { text: "thought\n" }]))).toBe(
       "thinking-start",
     );
     expect(first("--prompt", files.file("closed.txt", "<|channel>thought\n<channel|>"))).toBe("text");
   });
-  test("--calls-in-thinking", () => {
+  test("--calls-in-thinking chooses what happens to calls inside thinking", () => {
     const input = "<|channel>thought\n<|tool_call>call:f{}<tool_call|><channel|>";
     const calls = (policy: string) => endsOf(scanOf(input, "--calls-in-thinking", policy)).length;
     expect(["promote", "promote-if-unclosed", "ignore"].map(calls)).toEqual([1, 0, 0]);
   });
-  test("--max-call-chars and --max-depth", () => {
+  test("--max-call-chars and --max-depth limit calls", () => {
     const code = (...args: string[]) =>
       scanOf("<|tool_call>call:f{a:{b:{c:1}}}", ...args).flatMap((e) => (e.type === "malformed" ? e.code : []));
     expect(code()).toEqual([]);
     expect(code("--max-call-chars", "20")).toEqual(["too-long"]);
     expect(code("--max-depth", "2")).toEqual(["too-deep"]);
   });
-  test("--id-prefix", () => {
+  test("--id-prefix changes minted ids", () => {
     expect(endsOf(eventsOf(scan("--id-prefix", "tool-"))).map(({ id }) => id)).toEqual(["tool-0"]);
   });
 });
 
-describe("to read", () => {
+describe("readable output", () => {
   const read = (input: string, env: Record<string, string> = {}, ...args: string[]) =>
     dragoman(["scan", "-d", "gemma4", "--no-json", ...args], input, env).stdout;
 
-  test("events with their names in a column", () => {
+  test("has the event names in a column", () => {
     expect(read(`${output}<|tool_call>call:g{s:<|"|>one\ntwo`)).toBe(
       `\
 thinking-start  <|channel>thought\\n
@@ -149,19 +149,19 @@ tool-end        ✂ g  cut off inside the call: never run it
 `,
     );
   });
-  test("a call that cannot be read says why", () => {
+  test("says why a call is malformed", () => {
     expect(read("<|tool_call>oops<tool_call|>")).toBe(
       `malformed       ✘ no-name: "call:" was expected\n                <|tool_call>oops<tool_call|>\n0 calls, 1 malformed\n`,
     );
   });
-  test("long arguments are shortened", () => {
+  test("shortens long arguments", () => {
     const shown = read(`<|tool_call>call:f{s:<|"|>${"line\n".repeat(100)}<|"|>}`);
     expect(shown).toContain("… 88 more lines\n");
   });
-  test("the same whatever the cut, as long as the lines are short", () => {
+  test("is the same however the text is cut, as long as the lines are short", () => {
     expect(read(output, {}, "--split", "1")).toBe(read(output));
   });
-  test("--deltas shows each of them", () => {
+  test("--deltas shows every delta", () => {
     expect(read("ab", {}, "--split", "1", "--deltas")).toBe("text            a\ntext            b\n0 calls\n");
   });
 });
@@ -169,24 +169,24 @@ tool-end        ✂ g  cut off inside the call: never run it
 describe("colours", () => {
   const shown = (env: Record<string, string>, ...args: string[]) => dragoman(["scan", "-d", "gemma4", ...args], output, env).stdout;
 
-  test("none in a pipe", () => expect(shown({}, "--no-json")).not.toContain("\x1b"));
-  test("FORCE_COLOR wants them", () => expect(shown({ FORCE_COLOR: "1" }, "--no-json")).toContain("\x1b[36mtext\x1b[39m"));
+  test("there are none in a pipe", () => expect(shown({}, "--no-json")).not.toContain("\x1b"));
+  test("FORCE_COLOR turns them on", () => expect(shown({ FORCE_COLOR: "1" }, "--no-json")).toContain("\x1b[36mtext\x1b[39m"));
   test("FORCE_COLOR=0 does not", () => expect(shown({ FORCE_COLOR: "0" }, "--no-json")).not.toContain("\x1b"));
-  test("NO_COLOR wins", () => expect(shown({ FORCE_COLOR: "1", NO_COLOR: "1" }, "--no-json")).not.toContain("\x1b"));
+  test("NO_COLOR takes precedence", () => expect(shown({ FORCE_COLOR: "1", NO_COLOR: "1" }, "--no-json")).not.toContain("\x1b"));
   test("JSON has none", () => expect(shown({ FORCE_COLOR: "1" })).not.toContain("\x1b"));
 });
 
-describe("control characters of a model", () => {
+describe("control characters from a model", () => {
   const evil = "\x1b]0;title\x07 \x1b[31mred \x9b2J \u202e\u2066 \r\b\x7f \u{e0041}";
   const input = `<|channel>thought\n${evil}<channel|>${evil}<|tool_call>call:n${evil}{k${evil}:<|"|>${evil}<|"|>}<tool_call|><|tool_call>${evil}<tool_call|>`;
   const raw = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
 
-  test("are visible to a reader", () => {
+  test("are visible in readable output", () => {
     const { stdout } = dragoman(["scan", "-d", "gemma4", "--no-json"], input);
     expect(stdout).not.toMatch(raw);
     for (const shown of ["\\x1b]0;title\\x07", "\\x9b2J", "\\u{202e}", "\\r", "\\x7f"]) expect(stdout).toContain(shown);
   });
-  test("are escaped in JSON lines, which stay the same events", () => {
+  test("are escaped in JSON lines, which carry the same events", () => {
     const run = dragoman(["scan", "-d", "gemma4"], input);
     expect(run.stdout).not.toMatch(raw);
     expect(carried(eventsOf(run))).toBe(input);

@@ -17,7 +17,7 @@ const told = (events: Event[]): string[] => {
     .map((line) => stripVTControlCharacters(line).slice("00:00:00 ".length));
 };
 
-test("id, name, arguments growing, final chunk, built, parsed", () => {
+test("id, name, growing arguments, the final chunk, and the parsed result are logged", () => {
   const lines = told([
     { type: "text", text: "not shown" },
     { type: "tool-start", id: "call_7", index: 0, name: "write_file" },
@@ -34,7 +34,7 @@ test("id, name, arguments growing, final chunk, built, parsed", () => {
   ]);
 });
 
-test("a call that is cut, one that cannot be read, and control characters", () => {
+test("truncated and unreadable calls are logged, and control characters escaped", () => {
   const lines = told([
     { type: "tool-start", id: "a", index: 0, name: "f\x1b[31m" },
     { type: "tool-end", id: "a", index: 0, name: "f", arguments: {}, truncated: true },

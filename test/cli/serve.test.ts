@@ -1,4 +1,4 @@
-// `dragoman serve` as a process of its own, in front of a server on loopback.
+// `dragoman serve` as a process, in front of a server on loopback.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const files = folder();
 
 type Line = Record<string, unknown> & { msg: string };
 
-/** Its log, line by line, until one has what is looked for. */
+/** A running `dragoman serve`; `line` resolves with the first line of its log that fits. */
 function serve(args: string[], env: Record<string, string> = {}, stderr: "inherit" | "pipe" = "inherit", node: string[] = []) {
   const child = spawn(process.execPath, [...node, main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", stderr] });
   onTestFinished(() => kill(child));
@@ -38,7 +38,7 @@ function serve(args: string[], env: Record<string, string> = {}, stderr: "inheri
       look();
     });
   const url = line((line) => line.url !== undefined).then((line) => String(line.url));
-  url.catch(() => {}); // not everybody waits for it
+  url.catch(() => {}); // not every test waits for it
   return { child, lines, line, url };
 }
 
@@ -56,7 +56,7 @@ const generate = async (url: string, headers: Record<string, string> = {}) => {
   return fetch(url + path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
 };
 
-test("a URL: its wire is found, any model means the one there is, and the log has neither keys nor content", async () => {
+test("with a URL: its wire is detected, any model name means its only model, and the log has neither keys nor content", async () => {
   const server = await upstream();
   const env = { GATE: "sk-canary-gate", UP: "sk-canary-up" };
   const { url, line, lines, child } = serve(
@@ -87,8 +87,8 @@ test("a URL: its wire is found, any model means the one there is, and the log ha
   expect(JSON.stringify(lines)).not.toContain("canary");
 });
 
-describe.skipIf(process.platform === "win32")("an answer under way is brought to its end (not on Windows, which has no SIGHUP)", () => {
-  /** One that has begun, and the upstream's way to end it. */
+describe.skipIf(process.platform === "win32")("a running answer is completed (not on Windows, which has no SIGHUP)", () => {
+  /** A running answer, and a way to let the upstream end it. */
   const begun = async (url: string, end: Promise<() => void>) => {
     const answer = await generate(url);
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -114,12 +114,12 @@ describe.skipIf(process.platform === "win32")("an answer under way is brought to
     return { url: `${url}/v1`, end: end.promise };
   };
 
-  test("when nobody reads the log any more", async () => {
+  test("if the log is no longer read", async () => {
     const server = await slow();
     const { url, child } = serve(["--upstream", server.url, "--port", "0"]);
     const rest = await begun(await url, server.end);
     child.stdout!.destroy();
-    await fetch(`${await url}/v1/models`); // that is a line of the log
+    await fetch(`${await url}/v1/models`); // this writes a line to the log
     await gone(await url);
     expect(await rest()).toContain("upon a time");
     if (child.exitCode === null) await once(child, "exit");
@@ -127,7 +127,7 @@ describe.skipIf(process.platform === "win32")("an answer under way is brought to
   });
 
   test.skipIf(spawnSync("script", ["--version"]).status !== 0).each(["", "[server]\nport = 0\n"])(
-    "when the terminal is closed (skipped without the command `script`); its configuration: %j",
+    "if the terminal is closed (skipped without the command `script`); its configuration: %j",
     async (head) => {
       const server = await slow();
       const config = ["--config", files.file("closed.toml", `${head}[upstreams.up]\nurl = "${server.url}"\n`)];
@@ -147,7 +147,7 @@ describe.skipIf(process.platform === "win32")("an answer under way is brought to
   );
 });
 
-/** Until it takes no connection any more. */
+/** Resolves once it accepts no more connections. */
 async function gone(url: string): Promise<void> {
   while (
     await fetch(`${url}/healthz`, { headers: { connection: "close" } }).then(
@@ -158,7 +158,7 @@ async function gone(url: string): Promise<void> {
     await setTimeout(20);
 }
 
-/** Until a command has said it. */
+/** Resolves once the output of the child matches. */
 function said(child: ChildProcess, what: RegExp): Promise<RegExpExecArray> {
   let text = "";
   return new Promise((resolve, reject) => {
@@ -171,7 +171,7 @@ function said(child: ChildProcess, what: RegExp): Promise<RegExpExecArray> {
   });
 }
 
-test("a file that changes is read again; one that is broken changes nothing", async () => {
+test("a changed file is read again, and a broken one changes nothing", async () => {
   const [one, two] = [await upstream("One"), await upstream("Two")];
   const config = (url: string) => `[server]\nport = 0\n[upstreams.up]\nurl = "${url}/v1"\n`;
   const file = files.file("dragoman.toml", config(one.url));
@@ -186,14 +186,14 @@ test("a file that changes is read again; one that is broken changes nothing", as
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
-test("a file that changes again while it is still being read: what it says last counts", async () => {
+test("if a file changes again while it is being read, its last version counts", async () => {
   const [one, two, silent] = [await upstream("One"), await upstream("Two"), signalOf()];
   const slow = await startServer(() => silent.resolve()); // it never answers
   const config = (url: string, more = "") =>
     `[server]\nport = 0\n[upstreams.up]\nurl = "${url}/v1"\n[models."*"]\nupstream = "up"\n${more}`;
   const file = files.file("twice.toml", config(one.url));
   const { url, line, lines } = serve(["--config", file]);
-  await url;
+  await generate(await url); // the file is watched only after the line with the URL
   writeFileSync(file, config(one.url, `[upstreams.slow]\nurl = "${slow.url}/v1"\n`));
   await silent.promise;
   writeFileSync(file, config(two.url));
@@ -202,7 +202,7 @@ test("a file that changes again while it is still being read: what it says last 
 });
 
 test.skipIf(process.platform === "win32")(
-  "a file behind links is read again when a link leads elsewhere, as in a ConfigMap (Windows: links need rights)",
+  "a file behind links is read again when a link changes, as in a ConfigMap (not on Windows, where links need rights)",
   async () => {
     const [one, two] = [await upstream("One"), await upstream("Two")];
     const folder = tempFolder();
@@ -221,7 +221,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("where nothing can be watched, that is said, and the file is read when asked to", async () => {
+test("if files cannot be watched, the log says so, and the file is read on request", async () => {
   const server = await upstream();
   const file = files.file("unwatched.toml", `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);
   const { url, line, child } = serve(["--config", file], {}, "inherit", ["--import", "./test/cli/without-watch.mjs"]);
@@ -232,19 +232,19 @@ test("where nothing can be watched, that is said, and the file is read when aske
   await line(({ msg }) => msg.includes("read again"));
 });
 
-test("what only a restart changes is named when the file is read again", async () => {
+test("settings that need a restart are named when the file is read again", async () => {
   const server = await upstream();
   const config = (lines: string) => `[server]\n${lines}\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\n`;
   const file = files.file("moved.toml", config("port = 0"));
   const { url, line } = serve(["--config", file]);
-  await url;
+  await generate(await url); // the file is watched only after the line with the URL
   writeFileSync(file, config("port = 0\nheartbeat = 5"));
   await line(({ msg }) => msg.includes("read again"));
   writeFileSync(file, config('port = 8099\nhost = "localhost"'));
   expect(await line(({ msg }) => msg.includes("restart"))).toMatchObject({ level: 40, msg: "host and port changed: that needs a restart" });
 });
 
-test("a port that was given and is taken is a mistake, and does not move", async () => {
+test("a given port that is taken is a mistake, and is not changed", async () => {
   const server = await upstream();
   const taken = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -255,7 +255,7 @@ test("a port that was given and is taken is a mistake, and does not move", async
   expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
 });
 
-test("the port of a server that can be known: it is said who has it", async () => {
+test("the error for a taken port names the server that has it, if known", async () => {
   const server = await upstream();
   const { port } = new URL(server.url);
   const { child } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", port], {}, "pipe");
@@ -266,7 +266,7 @@ test("the port of a server that can be known: it is said who has it", async () =
   });
 });
 
-test("the port of another gateway: it is said so", async () => {
+test("the error for a taken port says if another gateway has it", async () => {
   const server = await upstream();
   const first = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0"]);
   const { port } = new URL(await first.url);
@@ -274,7 +274,7 @@ test("the port of another gateway: it is said so", async () => {
   expect((await runOf(child)).stderr).toBe(`dragoman: port ${port} is taken by another gateway of Dragoman; --port gives another\n`);
 });
 
-test("an upstream that does not answer yet is no reason not to begin with the others, nor to leave a new configuration", async () => {
+test("an upstream that does not answer yet keeps neither the others from starting nor a new configuration from loading", async () => {
   const server = await upstream();
   const config = (more: string) =>
     `[server]\nport = 0\n${more}[upstreams.up]\nurl = "${server.url}/v1"\n[upstreams.down]\nurl = "${nobody}/v1"\n`;
@@ -303,7 +303,7 @@ test("a model that the upstream does not list is named at the start", async () =
   });
 });
 
-test("why the gateway itself turned a request away is in its log", async () => {
+test("the log says why the gateway itself refused a request", async () => {
   const server = await upstream();
   const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);
   await fetch(`${await url}/v2/nowhere`);
@@ -312,10 +312,10 @@ test("why the gateway itself turned a request away is in its log", async () => {
     why: expect.stringMatching(/^there is nothing at GET \/v2\/nowhere: set the client's base URL/),
   });
   await fetch(`${await url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"canary' });
-  expect(JSON.stringify(await line(({ status }) => status === 400))).not.toContain("canary"); // nothing that a client said
+  expect(JSON.stringify(await line(({ status }) => status === 400))).not.toContain("canary"); // nothing from the client
 });
 
-test("a model that the upstream does not have: the log says what it has", async () => {
+test("for a model that the upstream does not have, the log lists those it has", async () => {
   const server = await startServer((response, { url }) => {
     if (url === "/v1/models") return void response.end('{"object":"list","data":[{"id":"qwen3"},{"id":"llama3"}]}');
     response.writeHead(404, { "content-type": "application/json" }).end('{"error":{"message":"no such model"}}');
@@ -329,40 +329,37 @@ test("a model that the upstream does not have: the log says what it has", async 
   });
 });
 
-test.skipIf(process.platform === "win32")(
-  "a disk that is full is no reason to stop answering, and no drafts of recordings stay",
-  async () => {
-    const server = await upstream();
-    const folder = tempFolder();
-    const log = join(folder, "log");
-    const kept = join(folder, "kept");
-    const command = `ulimit -f 2; exec "$0" "$@" > '${log}'`;
-    const args = ["-c", command, process.execPath, main, "serve", "--upstream", `${server.url}/v1`, "--port", "0", "--record", kept];
-    const child = spawn("sh", args, { env: envWith(), stdio: ["ignore", "inherit", "pipe"] });
-    onTestFinished(() => kill(child));
-    const complaints = createInterface({ input: child.stderr! })[Symbol.asyncIterator]();
-    let url: string | undefined;
-    while (url === undefined) {
-      await setTimeout(20);
-      url = /"url":"(http:[^"]+)"/.exec(existsSync(log) ? readFileSync(log, "utf8") : "")?.[1];
-    }
-    for (let i = 0; i < 8; i++) expect((await generate(url)).status).toBe(200);
-    expect((await complaints.next()).value).toContain("the log goes on without lines that cannot be written");
-    expect((await generate(url)).status).toBe(200);
-    child.kill("SIGTERM");
-    expect(await once(child, "exit")).toEqual([0, null]);
-    expect(readdirSync(kept)).toEqual([]);
-  },
-);
+test.skipIf(process.platform === "win32")("with a full disk the gateway still answers, and leaves no partial recordings", async () => {
+  const server = await upstream();
+  const folder = tempFolder();
+  const log = join(folder, "log");
+  const kept = join(folder, "kept");
+  const command = `ulimit -f 2; exec "$0" "$@" > '${log}'`;
+  const args = ["-c", command, process.execPath, main, "serve", "--upstream", `${server.url}/v1`, "--port", "0", "--record", kept];
+  const child = spawn("sh", args, { env: envWith(), stdio: ["ignore", "inherit", "pipe"] });
+  onTestFinished(() => kill(child));
+  const complaints = createInterface({ input: child.stderr! })[Symbol.asyncIterator]();
+  let url: string | undefined;
+  while (url === undefined) {
+    await setTimeout(20);
+    url = /"url":"(http:[^"]+)"/.exec(existsSync(log) ? readFileSync(log, "utf8") : "")?.[1];
+  }
+  for (let i = 0; i < 8; i++) expect((await generate(url)).status).toBe(200);
+  expect((await complaints.next()).value).toContain("the log goes on without lines that cannot be written");
+  expect((await generate(url)).status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(readdirSync(kept)).toEqual([]);
+});
 
-test("a folder for recordings that cannot be written to is a mistake", async () => {
+test("an unwritable folder for recordings is a mistake", async () => {
   const server = await upstream();
   const file = files.file("no-folder", "");
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0", "--record", file];
   expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write ${file}: it is no folder\n` });
 });
 
-test("a server that only completes text: the log says what its model is taken to speak, and why", async () => {
+test("for a server that only completes text, the log names its model's dialect, and why", async () => {
   const template = "{{ '<|turn>' }}{{ '<|tool_call>' }}";
   const known = await startFake("llama-server", () => ({ text: ["Hi"] }), { model: "mine", template });
   const strange = await startFake("llama-server", () => ({ text: ["Hi"] }), { model: "stranger" });
@@ -374,7 +371,7 @@ test("a server that only completes text: the log says what its model is taken to
   expect(await line(({ msg }) => msg.includes("stranger"))).toMatchObject({ msg: expect.stringContaining("set dialect for this model") });
 });
 
-test("--dialect says what a server's models speak", async () => {
+test("--dialect sets the dialect of a server's models", async () => {
   const strange = await startFake("llama-server", () => ({ text: ["Hi"] }), { model: "stranger" });
   const flags = ["--upstream", strange.url, "--upstream-wire", "completions", "--port", "0"];
   const { url, line } = serve([...flags, "--dialect", "hermes/qwen2.5-7b-instruct"]);
@@ -386,7 +383,7 @@ test("--dialect says what a server's models speak", async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('unknown variant "none" of hermes') });
 });
 
-test("--context says how long a conversation with a server's model may be", async () => {
+test("--context sets the context size of a server's model", async () => {
   const seen: { max_tokens?: number }[] = [];
   const server = await startServer((response, { method, body }) => {
     response.writeHead(method === "GET" ? 404 : 200, { "content-type": "application/json" });
@@ -401,7 +398,7 @@ test("--context says how long a conversation with a server's model may be", asyn
   expect(seen[0]!.max_tokens).toBeLessThan(8192);
 });
 
-test("a rescued call is said in the log", async () => {
+test("a rescued call is logged", async () => {
   const server = await upstream('Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>');
   const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);
   const body = JSON.stringify({
@@ -416,7 +413,7 @@ test("a rescued call is said in the log", async () => {
 });
 
 describe("--check", () => {
-  test("says what there is, without secrets, and nothing listens", async () => {
+  test("describes the configuration, without secrets and without listening", async () => {
     const server = await startServer(answering('{"data":[{"id":"a"},{"id":"b"}]}'));
     const text = `[server]\nkeys = ["env:GATE"]\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\nkey = "env:UP"\n[models."gemini-*"]\nmodel = "a"\ntools = "inband"\ndialect = "hermes"\nthinking = false\nmax_tokens = 8192\ntop_p = 0.9\n[aliases]\nx = "a"\n`;
     const child = spawn(process.execPath, [main, "serve", "--check", "--config", files.file("check.toml", text)], {
@@ -432,7 +429,7 @@ describe("--check", () => {
       `server: 127.0.0.1:8080, 1 key\nupstream up: ${server.url}/v1 speaks openai-chat (as configured), with a key\n  answers: 2 models\nmodel gemini-*: up, as a; max_tokens 8192, tools inband, dialect hermes, thinking false, top_p 0.9\nalias x: a\n`,
     );
   });
-  test("rules for upstreams that --upstream has replaced are left out, here and where it serves", async () => {
+  test("rules for upstreams that --upstream replaces are left out, also when serving", async () => {
     const server = await startServer(answering('{"data":[{"id":"a"}]}'));
     const rules = '[models.x]\nupstream = "local"\nmodel = "m"\n[aliases]\ny = "a"\n';
     const file = files.file("replaced.toml", `[server]\nport = 0\n[upstreams.local]\nurl = "${nobody}/v1"\nwire = "openai-chat"\n${rules}`);
@@ -474,7 +471,7 @@ describe("a mistake is one line, and exit code 2", () => {
     const { code, stderr } = dragoman(["serve", ...args], "", { OPENAI_API_KEY: "", http_proxy: "", HTTP_PROXY: "http://" });
     expect({ code, stderr }).toEqual({ code: 2, stderr: `dragoman: ${message}\n` });
   });
-  test("an upstream that is not there", async () => {
+  test("an upstream that is not running", async () => {
     expect(dragoman(["serve", "--upstream", `${nobody}/v1`])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("start the upstream first"),

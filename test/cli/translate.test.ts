@@ -20,7 +20,7 @@ describe("a request", () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(getWire(id).encodeRequest(request).body)));
     expect(validateRequest(id, stdout)).toEqual([]);
   });
-  test("from a pipe as from a file", () => {
+  test("from a pipe or from a file", () => {
     expect(translate("openai-chat", "gemini", ["-"])).toEqual(translate("openai-chat", "gemini", [file]));
   });
   test.each(ids)("--json can be read again: to %s and back", (id) => {
@@ -29,11 +29,11 @@ describe("a request", () => {
     const back = translate(id, "openai-chat", [], there.stdout);
     expect(JSON.parse(back.stdout)).toMatchObject({ ...JSON.parse(body), messages: [{ content: "Be brief." }, { role: "user" }] });
   });
-  test("--indent is readable, and its path is there", () => {
+  test("--indent is readable, and shows the path", () => {
     const { stdout } = translate("openai-chat", "gemini", ["--indent"]);
     expect(stdout).toMatch(/^POST \/v1beta\/models\/gemma-4:generateContent\n\{\n {2}"systemInstruction": \{\n/);
   });
-  test("--model is another model, and Gemini's that has none", () => {
+  test("--model replaces the model, and supplies it for Gemini, whose body has none", () => {
     expect(JSON.parse(translate("openai-chat", "anthropic", ["--model", "other"]).stdout)).toMatchObject({ model: "other" });
     const contents = JSON.stringify({ contents: [{ parts: [{ text: "Hi" }] }] });
     expect(JSON.parse(translate("gemini", "ollama", ["--model", "a/b"], contents).stdout)).toMatchObject({ model: "a/b" });
@@ -43,11 +43,11 @@ describe("a request", () => {
       stderr: "dragoman: the request names no model; give one with --model\n",
     });
   });
-  test("Ollama's completion", () => {
+  test("from Ollama's /api/generate", () => {
     const { stdout } = translate("ollama", "gemini", [], JSON.stringify({ model: "m", prompt: "Hi" }));
     expect(JSON.parse(stdout)).toEqual({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
   });
-  test("arguments keep their bytes", () => {
+  test("call arguments keep their exact bytes", () => {
     const args = '{"n": 12345678901234567890, "x": 1.0}';
     const messages = [
       { role: "user", content: "Hi" },
@@ -56,7 +56,7 @@ describe("a request", () => {
     ];
     expect(translate("openai-chat", "gemini", [], JSON.stringify({ model: "m", messages })).stdout).toContain(`"args":${args}`);
   });
-  test("what cannot be said is told, once each", () => {
+  test("what cannot be expressed is reported, once each", () => {
     const loud = JSON.stringify({ ...JSON.parse(body), stop: ["x"], seed: 1, tools: [{ type: "web_search" }] });
     const { code, stderr } = translate("openai-chat", "openai-responses", [], loud);
     expect(code).toBe(0);
@@ -67,15 +67,18 @@ describe("a request", () => {
 });
 
 describe("--stream", () => {
-  test.each(["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"])("what is no stream of %s is a mistake", (from) => {
-    for (const text of ["", "hello world\n", '{"model":"m","messages":[]}'])
-      expect(translate(from, "openai-chat", ["--stream"], text)).toMatchObject({
-        code: 2,
-        stdout: "",
-        stderr: expect.stringMatching(new RegExp(`^dragoman: what is piped in is no stream as ${from} has it: .*\\n$`)),
-      });
-  });
-  test("an error that a server streamed is an answer", () => {
+  test.each(["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"])(
+    "input that is not a stream of %s is a mistake",
+    (from) => {
+      for (const text of ["", "hello world\n", '{"model":"m","messages":[]}'])
+        expect(translate(from, "openai-chat", ["--stream"], text)).toMatchObject({
+          code: 2,
+          stdout: "",
+          stderr: expect.stringMatching(new RegExp(`^dragoman: what is piped in is no stream as ${from} has it: .*\\n$`)),
+        });
+    },
+  );
+  test("an error that a server streamed is translated", () => {
     const error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"too much"}}\n\n';
     expect(translate("anthropic", "openai-chat", ["--stream"], error)).toMatchObject({
       code: 0,
@@ -90,7 +93,7 @@ describe("--stream", () => {
     expect(validateStream(id, stdout)).toEqual([]);
     expect(stdout).toContain("write_file");
   });
-  test("--request says what the client asked for", () => {
+  test("--request gives the request that the stream answers", () => {
     const stream = (fields: object) => {
       const request = files.file("asked.json", { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true, ...fields });
       return translate("openai-chat", "openai-chat", ["--stream", "--request", request, "test/fixtures/openai-chat/well-formed.sse"])
@@ -99,13 +102,13 @@ describe("--stream", () => {
     expect(stream({})).not.toContain("prompt_tokens");
     expect(stream({ stream_options: { include_usage: true } })).toContain("prompt_tokens");
   });
-  test("a call that was cut is left out, and told", () => {
+  test("a truncated call is left out, with a warning", () => {
     const { stdout, stderr } = translate("openai-chat", "gemini", ["--stream", "test/fixtures/openai-chat/cut-by-length.sse"]);
     expect(stdout).not.toContain("functionCall");
     expect(stdout).toContain("MAX_TOKENS");
     expect(stderr).toBe("dragoman: a call that was cut has no place in gemini and was left out\n");
   });
-  test("what is piped in", () => {
+  test("from a pipe", () => {
     const piped = translate("openai-chat", "gemini", ["--stream"], readFileSync(recorded, "utf8"));
     expect(piped.stdout).toBe(translate("openai-chat", "gemini", ["--stream", recorded]).stdout);
   });

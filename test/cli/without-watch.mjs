@@ -1,4 +1,4 @@
-// `node --import` of this: the system watches no more files.
+// For `node --import`: the system cannot watch any more files.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 

@@ -10,11 +10,11 @@ const CODEX_TARGETS = {
   "darwin-arm64": "aarch64-apple-darwin",
 };
 
-/** For a shell: between single quotes, everything but these stands for itself. */
+/** For a shell: between single quotes, everything but these is literal. */
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const geminiCli = (model) => ({
-  /** It drops thoughts, and brings back what sealed them. */
+  /** It drops thoughts, and sends back what sealed them. */
   forgetsThoughts: true,
   prepare: ({ put }) =>
     put(".gemini/settings.json", {
@@ -67,7 +67,7 @@ const codex = {
   write: ({ file, content }) => ({ name: "exec_command", args: { cmd: `printf %s ${quoted(content)} > ${quoted(file)}`, login: false } }),
 };
 
-/** Its own provider, which tries a WebSocket first, and a model that it knows: that one patches files with a tool that is no function. */
+/** Its own provider, which tries a WebSocket first, and a model it knows, which patches files with a tool that is not a function. */
 const codexPatch = {
   binary: CODEX,
   prepare: ({ put }, url, key) => {
@@ -76,7 +76,7 @@ const codexPatch = {
   },
   command: ({ key, prompt }) => codexRun(key, prompt),
   write: ({ file, content }) => ({ name: "apply_patch", args: { input: patchOf(file, content) } }),
-  /** A patch is made of lines. */
+  /** A patch consists of lines. */
   lines: true,
 };
 

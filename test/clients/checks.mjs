@@ -1,10 +1,10 @@
-// What must be true after a run. Each check gives the first difference in words, or nothing.
+// What must be true after a run. Each check returns the first difference in words, or nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 
 const shown = (text) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** Where two texts part. */
+/** Where two texts differ. */
 function parting(a, b) {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
@@ -22,7 +22,7 @@ export function filesAreThere(files) {
   }
 }
 
-/** Every request of a loop tells the model what it thought before; `seal`: or has what its server sealed it with. */
+/** Every request of a loop has the model's earlier thinking; `seal`: or what its server sealed it with. */
 export function thoughtsComeBack(asked, seal) {
   const thoughts = [];
   for (const { text, answer } of asked) {
@@ -33,8 +33,8 @@ export function thoughtsComeBack(asked, seal) {
 }
 
 /**
- * What changes in a client's own requests, and goes on as it is to an upstream of the same wire: Anthropic's cache marks move with the
- * conversation (what has one is a block where it was a string), and Codex shuffles the keys of its metadata.
+ * What changes in a client's own requests, and is passed on to an upstream of the same wire: Anthropic's cache marks move with the
+ * conversation (and turn a string into a block), and Codex shuffles the keys of its metadata.
  */
 function withoutMarks(text) {
   const unmarked = (key, value) => {
@@ -44,7 +44,7 @@ function withoutMarks(text) {
   return /"(cache_control|client_metadata)"/.test(text) ? JSON.stringify(JSON.parse(text, unmarked)) : text;
 }
 
-/** A request begins as the one before it, to the byte, up to the new messages; and ends as it. */
+/** Each request begins like the one before it, byte for byte up to the new messages, and ends like it. */
 export function prefixesAreStable(asked) {
   const texts = asked.map(({ text }) => withoutMarks(text));
   for (let n = 1; n < texts.length; n++) {
@@ -63,13 +63,13 @@ export function endedWell({ code, timedOut, stdout, stderr }, said, codes = [0])
   if (!stdout.includes(said)) return `it did not say ${shown(said)}: ${shown(stdout.slice(-100))}`;
 }
 
-/** `expected`: the codes of errors that belong to the scenario. */
+/** `expected`: the error codes that belong to the scenario. */
 export function gatewayIsWell(log, expected = []) {
   const fault = log.find(({ error, fault, kind }) => fault || (error && kind !== "upgrade" && !expected.includes(error)));
   return fault && `the gateway: ${fault.msg}`;
 }
 
-/** The client's key is for the gateway alone. */
+/** The client's key is for the gateway only. */
 export const keyStays = (asked, key) =>
   asked.some(({ headers, text }) => JSON.stringify(headers).includes(key) || text.includes(key))
     ? "the upstream was told the client's key"

@@ -1,4 +1,4 @@
-// What is hard to carry: each of these must arrive in a file byte for byte.
+// Contents that are hard to carry: each must arrive in a file byte for byte.
 import { dice } from "./upstream/framing.mjs";
 
 const createLarge = () => {

@@ -8,7 +8,7 @@ import { startUpstream } from "./upstream/server.mjs";
 
 const END = "It is written.";
 
-/** By page: the agent, and its name in a shell. */
+/** By page: the agent, and its command. */
 const PAGES = {
   "gemini-cli": ["gemini-cli", "gemini"],
   "claude-code": ["claude-code", "claude"],

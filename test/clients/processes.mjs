@@ -1,4 +1,4 @@
-// Children: a client in a home of its own with nothing of the user's environment, and the gateway as `dragoman serve` starts it.
+// Child processes: a client with its own home and nothing of the user's environment, and the gateway as `dragoman serve` starts it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
-/** A home, and a project in it; `drop` removes both. */
+/** A home with a project in it; `drop` removes both. */
 export function createHome() {
   const home = mkdtempSync(join(tmpdir(), "dragoman-client-"));
   const cwd = join(home, "project");
@@ -21,16 +21,16 @@ export function createHome() {
   return { home, cwd, put, drop: () => rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) };
 }
 
-/** Nothing of the user's. */
+/** Nothing of the user's environment. */
 export const environment = (home) => ({ PATH: process.env.PATH, HOME: home, TMPDIR: join(home, "tmp"), LANG: "C.UTF-8" });
 
-/** Runs to its end, or until it has taken too long. */
+/** Runs to its end, or until the timeout. */
 export function runChild(command, args, { home, cwd, env = {}, timeoutMs = 60_000, input }) {
   const child = spawn(command, args, {
     cwd,
     env: { ...environment(home), ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    detached: process.platform !== "win32", // a group of its own, so that its children end with it
+    detached: process.platform !== "win32", // a process group of its own, so that its children end with it
   });
   const run = { code: null, stdout: "", stderr: "", timedOut: false, ms: 0 };
   const began = performance.now();
@@ -57,13 +57,13 @@ export function stop(child) {
   try {
     process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
   } catch {
-    // it is gone
+    // already gone
   }
 }
 
 /**
- * `dragoman serve`, and the lines of its log. `config` is the text of a dragoman.toml; otherwise there are flags. It records all that happens,
- * and `recordings` says in words what is wrong with that, or nothing.
+ * `dragoman serve`, and the lines of its log. `config` is the text of a dragoman.toml; without it there are flags. Everything is recorded,
+ * and `recordings` returns what is wrong with the recordings, or nothing.
  */
 export async function startGateway({ home, args = [], config, env = {} }) {
   const flags = config === undefined ? args : ["--config", join(home, "dragoman.toml"), ...args];
@@ -100,7 +100,7 @@ export async function startGateway({ home, args = [], config, env = {} }) {
   return { url, log, close, recordings };
 }
 
-/** No secret is in a recording, and played again it gives the client the same bytes. */
+/** No secret is in a recording, and a replay gives the client the same bytes. */
 async function compared(folder, home, secrets) {
   const files = readdirSync(folder).map((name) => join(folder, name));
   const told = files.find((file) => secrets.some((secret) => readFileSync(file, "utf8").includes(secret)));

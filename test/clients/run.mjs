@@ -1,4 +1,5 @@
-// `npm run test:clients`: real clients, as they are installed by their users, through `dragoman serve`, in front of an upstream with bad manners.
+// `npm run test:clients`: real clients, installed as users install them, through `dragoman serve`, in front of an upstream with bad
+// manners.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -13,21 +13,21 @@ const KEY = "sk-clients-canary";
 const PROMPT = "Write the files, please.";
 const END = "All files are written.";
 
-/** Requests beside the conversation: titles, and gemini-cli's question which model shall answer. */
+/** Requests beside the conversation: titles, and gemini-cli's question which model should answer. */
 const aside = ({ text }) => ({
   text: text.includes("complexity_score") ? '{"complexity_reasoning":"short","complexity_score":10}' : "A title",
 });
 
-/** How many rounds the conversation in a request has behind it: the files of each carry its number. */
+/** How many rounds the conversation in a request already has: the files of each carry its number. */
 const roundOf = ({ text }) => Math.max(0, ...[...text.matchAll(/round-(\d+)-/g)].map(([, n]) => Number(n)));
 
-/** Starts upstream and gateway, runs the agent, and looks at what came of it. */
+/** Starts upstream and gateway, runs the agent, and checks the result. */
 async function runAgent(name, wire, { script, config = "", env: more, errors, codes, mayGiveUp, check, timeoutMs = 180_000 }) {
   const agent = AGENTS[name];
   const place = createHome();
   const fileOf = (round, i, hard = contentOf(2 * (round - 1) + i)) => {
     const content = agent.lines ? `${hard.replaceAll(/[\r\v\f]/g, "").trimEnd()}\n` : hard;
-    return { file: join(place.cwd, `round-${round}-${i}.md`), content }; // .md: elsewhere Claude Code takes blanks at a line's end away
+    return { file: join(place.cwd, `round-${round}-${i}.md`), content }; // .md: in other files Claude Code removes blanks at line ends
   };
   const files = [];
   /** An answer that thinks, talks and writes two files. */
@@ -66,10 +66,10 @@ async function runAgent(name, wire, { script, config = "", env: more, errors, co
 
 // ---- The scenarios
 
-/** More rounds than these, and gemini-cli asks its model whether it goes in a circle. */
+/** With more rounds than these, gemini-cli asks its model whether it is in a loop. */
 const MOST_ROUNDS = 13;
 
-/** A round for each manner of the upstream; the thinking comes back, and the requests share their beginnings. */
+/** A round for each manner of the upstream; the thinking comes back, and the requests share their prefixes. */
 const everyManner = (manners) => ({
   script:
     ({ writing, ending }) =>
@@ -91,7 +91,7 @@ function everyMannerOf(wire) {
   ]);
 }
 
-/** Silent for longer than the gateway waits with its headers, and silent again behind the first piece. */
+/** Silent for longer than the gateway waits with its headers, and silent again after the first piece. */
 const slow = {
   config: "heartbeat = 0.3",
   timeoutMs: 90_000,
@@ -102,8 +102,8 @@ const slow = {
 };
 
 /**
- * A call that takes longer than gemini-cli waits, for headers and then between two pieces of it. Its clock is fast: 60 s are 12 s, and 300 s
- * are 3 s; without signs of life from the gateway it gives up and asks again.
+ * A call that takes longer than gemini-cli waits, for headers and then between two pieces. Its clock is fast: 60 s become 12 s, and 300 s
+ * become 3 s; without signs of life from the gateway it gives up and asks again.
  */
 const longerThanItsTimeouts = {
   config: "heartbeat = 0.6",
@@ -116,7 +116,7 @@ const longerThanItsTimeouts = {
   check: ({ asked }) => (asked.length === 2 ? undefined : `it asked ${asked.length} times instead of 2: it did not wait for the call`),
 };
 
-/** An answer that breaks off in the middle of a call: nobody may run that call. Then, if the client asks again, all goes well. */
+/** An answer that breaks off in the middle of a call, which must never be run. If the client asks again, all goes well. */
 const cutOff = (cut, more) => ({
   ...more,
   timeoutMs: 90_000,
@@ -134,7 +134,7 @@ const cutOff = (cut, more) => ({
   check: ({ place }) => (existsSync(join(place.cwd, "half-0.md")) ? "a call that was cut off was run" : undefined),
 });
 
-/** Not now, and then well. */
+/** Fails at first, then works. */
 const refusedOnce = (status, error, code) => ({
   errors: [error],
   timeoutMs: 90_000,
@@ -146,7 +146,7 @@ const refusedOnce = (status, error, code) => ({
     },
 });
 
-/** How servers say that a prompt is too long. */
+/** How servers report a prompt that is too long. */
 const OVERFLOWS = {
   vLLM: {
     error:
@@ -166,12 +166,12 @@ const OVERFLOWS = {
 
 const SUMMARY = /TEXT ONLY|conversation so far/;
 
-/** Two rounds, then the prompt is too long: the client makes a summary, and goes on with it. */
+/** Two rounds, then the prompt is too long: the client makes a summary, and continues with it. */
 const overflow = (spelling) => {
   let summaries = 0;
   return {
     errors: ["context-length"],
-    codes: [0, 1], // opencode goes on, and still counts the error
+    codes: [0, 1], // opencode continues, and still counts the error
     timeoutMs: 120_000,
     script: ({ writing, ending }) => {
       let step = "before";
@@ -199,7 +199,7 @@ const overflow = (spelling) => {
 
 const SHORT = "One round is done, another is to come.";
 
-/** The conversation outgrows what the client allows: it has it replaced by a summary, and goes on with that. */
+/** The conversation outgrows the client's own limit: the client replaces it by a summary, and continues. */
 const outgrown = {
   script: ({ writing, ending }) => {
     let step = "before";
@@ -223,7 +223,7 @@ const outgrown = {
 };
 const OUTGROWN = { title: "outgrown", scenario: outgrown };
 
-// ---- Which agent is put through which
+// ---- Which agent runs which scenario
 
 const MANNERS = Object.keys(WIRES).flatMap((wire) => everyMannerOf(wire).map(([title, scenario]) => ({ title, wire, scenario })));
 const [FIRST] = MANNERS;
@@ -236,7 +236,7 @@ const TROUBLE = [
 const overflows = (...spellings) => spellings.map((spelling) => ({ title: `too long, says ${spelling}`, scenario: overflow(spelling) }));
 const mannersOf = (wire) => MANNERS.filter((run) => run.wire === wire);
 
-/** Two rounds, the second with a large file, at an upstream that knows nothing of tools. */
+/** Two rounds, the second with a large file, at an upstream without tools. */
 const inText = {
   script:
     ({ writing, ending }) =>

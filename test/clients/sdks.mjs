@@ -15,15 +15,15 @@ const CITY = `Å "quoted" \\ \u2028 世界 🐉`;
 const RESULT = "12 °C, „Regen“";
 const END = "It rains.";
 
-/** Thinks and calls; then, when it has the result, says so. */
+/** Thinks and calls; then, given the result, says so. */
 const script = ({ text }) =>
   text.includes("Regen")
     ? { text: END }
     : { thinking: "Let me look.", text: "I look.", calls: [{ name: TOOL.name, args: { city: CITY } }] };
 
 /**
- * Each is a function of where the gateway is, and whether to stream. It runs the tool itself, where the SDK does not, and gives the arguments
- * that the tool got and what was said last.
+ * Each takes the gateway's URL and whether to stream, runs the tool itself if the SDK does not, and returns the arguments that the tool got
+ * and the last answer.
  */
 const chat = (load) => async (url, stream) => {
   const { default: OpenAI } = await load();
@@ -138,7 +138,7 @@ const aiSdk = (loadAi, provide) => async (url, stream) => {
     tools: { [TOOL.name]: tool({ description: TOOL.description, inputSchema: jsonSchema(TOOL.schema), execute }) },
     stopWhen: (stepCountIs ?? isStepCount)(3),
     maxRetries: 0,
-    onError: () => {}, // it would be printed; it is thrown, too
+    onError: () => {}, // it would be printed, although it is also thrown
   };
   const said = stream ? await streamText(asked).text : (await generateText(asked)).text;
   return { args, said };

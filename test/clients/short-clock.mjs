@@ -1,5 +1,5 @@
-// Loaded into gemini-cli before it starts: its own timeouts (60 s for headers, 300 s between two pieces, which no setting changes) pass
-// faster. undici keeps the dispatcher of all its requests in a slot of the global object; what is put there gets less patience.
+// Loaded into gemini-cli before it starts: makes its own timeouts shorter (60 s for headers, 300 s between two pieces, which no setting
+// changes). undici keeps the dispatcher of all requests in a slot of the global object; the one put there is less patient.
 const [headersTimeout, bodyTimeout] = process.env.CLIENT_PATIENCE_MS.split(",").map(Number);
 const { defineProperty } = Object;
 

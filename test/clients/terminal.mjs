@@ -1,4 +1,4 @@
-// Claude Code as people run it: in a terminal, with keys. What it shows is drawn anew all the time, so what it asks tells where it is.
+// Claude Code as people run it: in a terminal, with keys. Its screen is redrawn all the time, so its requests tell where it is.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { AGENTS } from "./agents.mjs";
@@ -17,7 +17,7 @@ const settled = (cwd) => ({
   projects: { [cwd]: { hasTrustDialogAccepted: true } },
 });
 
-/** A program in a terminal of its own, which `script` makes. */
+/** A program in a terminal of its own, made by `script`. */
 function openTerminal(program, args, { home, cwd, env }) {
   const quoted = [program, ...args].map((part) => `'${part}'`).join(" ");
   const line = `stty cols 100 rows 40; exec ${quoted}`;
@@ -33,7 +33,7 @@ function openTerminal(program, args, { home, cwd, env }) {
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Says what was not to be seen. */
+/** The error names what was waited for in vain. */
 async function until(what, isSo, ms = 45_000) {
   for (const end = performance.now() + ms; !isSo(); await later(50)) if (performance.now() > end) throw new Error(`in vain: ${what}`);
 }
@@ -63,12 +63,12 @@ async function inTerminal() {
     const isAborted = ({ outcome }) => outcome === "aborted";
     await until("the upstream is left when the client is interrupted", () => gateway.log.some(isAborted));
     terminal.press("SECOND, please.");
-    await later(500); // pressed together with the text, it would be a line of it
+    await later(500); // pressed together with the text, it would be a line break in it
     terminal.press("\r");
-    await until("the question behind the interrupted one", () => saw(["FIRST", INTERRUPTED, "SECOND"]));
+    await until("the question after the interrupted one", () => saw(["FIRST", INTERRUPTED, "SECOND"]));
     await until("the result of the call", () => saw(["SECOND", '"role":"tool"']));
     await until("the last answer", () => gateway.log.filter(({ outcome }) => outcome === "ok").length >= 2);
-    terminal.press("\x04"); // nothing is under way: twice is the end
+    terminal.press("\x04"); // nothing is running: twice ends it
     await later(300);
     terminal.press("\x04");
     await Promise.race([terminal.gone, later(5000)]);

@@ -1,13 +1,13 @@
-// Requests that were written by hand in another API's form, and bytes in the place of text: the mistake is named, by every wire and dialect.
+// Requests written by hand in another API's form, and bytes instead of text: every wire and dialect names the mistake.
 import { describe, expect, test } from "vitest";
 import { getDialect, getWire, listDialects, listWires, type Request, scanStream, scanText } from "../../src/index.ts";
 
 const text = (role: string) => ({ role, content: [{ type: "text", text: "hi" }] });
 const mistakes: [string, object, string][] = [
   ["no messages", {}, "messages must be a list"],
-  ["text as content", { messages: [text("user"), { role: "assistant", content: "hi" }] }, "messages[1].content must be a list"],
-  ["nothing as content", { messages: [{ role: "user", content: null }] }, "messages[0].content must be a list"],
-  ["a role of nobody", { messages: [text("human")] }, "messages[0].role must be one of system"],
+  ["a string as content", { messages: [text("user"), { role: "assistant", content: "hi" }] }, "messages[1].content must be a list"],
+  ["missing content", { messages: [{ role: "user", content: null }] }, "messages[0].content must be a list"],
+  ["an unknown role", { messages: [text("human")] }, "messages[0].role must be one of system"],
   ["OpenAI's results", { messages: [{ role: "tool", tool_call_id: "a", content: "" }] }, "messages[0] must be { role: "],
   ["OpenAI's tools", { messages: [text("user")], tools: [{ type: "function", function: { name: "a" } }] }, "tools[0] must be like { name"],
 ];
@@ -24,7 +24,7 @@ describe.each(mistakes)("%s", (_, given, words) => {
   });
 });
 
-describe("what is no text", () => {
+describe("a value that is not text is refused", () => {
   const gemma4 = getDialect("gemma4");
   const bytes = new TextEncoder().encode("data: {}\n\n") as never;
 
@@ -39,7 +39,7 @@ describe("what is no text", () => {
     expect(() => getWire(id).createStreamDecoder(context).feed(bytes)).toThrow("TextDecoderStream");
   });
 
-  test("a dialect's name for the dialect", () => {
+  test("a dialect's name instead of the dialect", () => {
     expect(() => scanText("gemma4" as never, "hi")).toThrow('getDialect("gemma4")');
     expect(() => getDialect(undefined as never)).toThrow("unknown dialect");
   });

@@ -1,4 +1,4 @@
-// A model that opens the next turn itself writes the marks of turns: they are no text, in any dialect.
+// A model that opens the next turn itself writes turn marks: they are never text, in any dialect.
 import { describe, expect, test } from "vitest";
 import type { Request } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -12,7 +12,10 @@ const messages: Request["messages"] = [
   { role: "user", content: [{ type: "text", text: "Bye" }] },
 ];
 
-/** Tokens that look like the XML or HTML that answers are full of; Laguna's end, which no server shows; and Hermes' first token, which is a word to Qwen. */
+/**
+ * Control tokens that are read as text: those that look like the XML or HTML of answers; Laguna's end, which no server shows; and Hermes'
+ * first token, which is a word to Qwen.
+ */
 const TEXT: Readonly<Record<string, readonly string[]>> = {
   hermes: ["<|begin_of_text|>"],
   ling3: ["<role>", "</role>"],
@@ -33,7 +36,7 @@ describe("control tokens are never text", () => {
   });
 });
 
-describe("a stop that ends the output cuts a call, and is no part of its arguments", () => {
+describe("a stop token at the end of the output truncates a call, and is not part of its arguments", () => {
   const tools = [{ name: "f", parameters: { type: "object", properties: { n: { type: "number" }, a: { type: "string" } } } }];
   const call = { id: "call_0", name: "f", arguments: { a: "one two", n: 1234 } };
   const cases = listDialects().flatMap((dialect) => dialect.stops.map((mark) => ({ id: dialect.id, dialect, mark })));
@@ -50,7 +53,7 @@ describe("a stop that ends the output cuts a call, and is no part of its argumen
     expect(JSON.stringify(end?.arguments)).not.toContain(mark);
   });
 
-  test.each(cases)("$id: $mark inside a string is text of it", ({ dialect, mark }) => {
+  test.each(cases)("$id: $mark inside a string is part of the string", ({ dialect, mark }) => {
     const text = promptText(dialect.renderToolCall(call)).replace("one two", `one${mark}two`);
     const [end] = endsOf(cutAnyhow(dialect, text, { tools }));
     expect(end?.arguments.a).toBe(`one${mark}two`);
@@ -75,7 +78,7 @@ test.each([
     "a <|open|>tools<|sep|><|close|>tools<|sep|>",
   ],
   ["minimax-m3", "<mm:think>a ]<]minimax[>[<tool_call></mm:think>t", "a ]<]minimax[>[<tool_call>"],
-])("%s: a call in thinking that is ignored is thinking with all its tokens", (id, input, thinking) => {
+])("%s: an ignored call inside thinking is thinking, with all its tokens", (id, input, thinking) => {
   expect(lines(getDialect(id), input, { callsInThinking: "ignore" })).toEqual([`thinking ${thinking}`, "text t"]);
 });
 
@@ -102,6 +105,6 @@ test.each([
     ["thinking a ", "call f{}", "control </think>", "text t"],
   ],
   ["deepseek-v4", "<think>a <｜DSML｜tool_calls></think>t", ["thinking a ", "malformed no-name", "control </think>", "text t"]],
-])("%s: what a call in thinking leaves open ends with the thinking, and the answer is text", (id, input, events) => {
+])("%s: a call left open inside thinking ends with the thinking, and the answer is text", (id, input, events) => {
   expect(lines(getDialect(id), input)).toEqual(events);
 });

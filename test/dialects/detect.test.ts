@@ -1,4 +1,4 @@
-// Which dialect a model speaks, from its name, its template, or what it wrote.
+// The dialect of a model is detected from its name, its template, or a sample of its output.
 import { describe, expect, test } from "vitest";
 import { type Detection, detectDialect, dialectOfModelType } from "../../src/dialects/detect.ts";
 import { FAMILIES, type ModelType } from "../../src/dialects/families.ts";
@@ -7,7 +7,7 @@ import { listDialects } from "../../src/dialects/registry.ts";
 const short = (found: Detection | undefined): string =>
   found ? [found.id, ...(found.variant ? [found.variant] : [])].join(" ") : "nothing";
 
-/** As they stand on the hub, in Ollama, in LM Studio, and on disks. */
+/** As on the hub, in Ollama, in LM Studio, and on disks. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "functiongemma google-functiongemma-270m-it": [
     "google/functiongemma-270m-it",
@@ -443,7 +443,7 @@ describe("names", () => {
     ...Object.entries(API_NAMES).map(([answer, names]) => [answer, names.split(" ")] as const),
   ].flatMap(([answer, names]) => names.map((name): [string, string] => [name, answer]));
 
-  test("there are many", () => expect(cases.length).toBeGreaterThanOrEqual(60));
+  test("there are enough names", () => expect(cases.length).toBeGreaterThanOrEqual(60));
   test.each(cases)("%s", (model, answer) => {
     const found = detectDialect({ model });
     expect(short(found)).toBe(answer);
@@ -501,7 +501,7 @@ describe("names", () => {
   });
 });
 
-describe("models without tools are not guessed at", () => {
+describe("models without tools are not guessed", () => {
   const names = [
     "meta-llama/Llama-3.1-8B",
     "Meta-Llama-3.1-70B.Q4_K_M.gguf",
@@ -647,7 +647,7 @@ describe("models without tools are not guessed at", () => {
   });
 });
 
-/** The lines that decide, as templates have them. */
+/** The decisive lines of templates. */
 const TEMPLATES: readonly (readonly [string, string])[] = [
   ["functiongemma google-functiongemma-270m-it", "{{ '<start_function_declaration>' }}{{ format_function_declaration(tool) | trim }}"],
   ["functiongemma", "{{ '<start_of_turn>model\\n<start_function_call>call:' + name }}"],
@@ -838,19 +838,19 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
 ];
 
 describe("templates", () => {
-  test("there are many", () => expect(TEMPLATES.length).toBeGreaterThanOrEqual(30));
+  test("there are enough templates", () => expect(TEMPLATES.length).toBeGreaterThanOrEqual(30));
   test.each(TEMPLATES)("%s: %s", (answer, template) => {
     const found = detectDialect({ template });
     expect(short(found)).toBe(answer);
     if (found) expect(found.why).toMatch(/^the template has "/);
     if (found?.id === "json") expect(found.confidence).toBe("possible");
   });
-  test("a mark of the template is certain", () => {
+  test("a mark in the template is certain", () => {
     expect(detectDialect({ template: "<minimax:tool_call>" })?.confidence).toBe("certain");
   });
 });
 
-/** What the first output has. */
+/** Samples of first outputs. */
 const SAMPLES: readonly (readonly [string, string])[] = [
   ["functiongemma", "<start_function_call>call:f{a:<escape>x<escape>}"],
   ["gemma4", '<|channel>thought\nHm.<channel|><|tool_call>call:f{a:<|"|>x<|"|>}'],
@@ -932,7 +932,7 @@ describe("samples", () => {
   });
 });
 
-describe("what wins", () => {
+describe("precedence", () => {
   const template = "[gMASK]<sop><arg_key>";
   test("a template over a name", () => {
     expect(short(detectDialect({ model: "Qwen/Qwen3-8B", template }))).toBe("glm glm-4.7-flash");
@@ -940,28 +940,28 @@ describe("what wins", () => {
   test("a name over a sample", () => {
     expect(short(detectDialect({ model: "Qwen/Qwen3-8B", sample: "[TOOL_CALLS]" }))).toBe("hermes qwen3-0.6b");
   });
-  test("the name adds the sampling where both agree", () => {
+  test("the name adds its sampling if both agree", () => {
     expect(detectDialect({ model: "zai-org/GLM-4.7", template })).toMatchObject({
       confidence: "certain",
       sampling: { values: { topP: 0.95 } },
     });
     expect(detectDialect({ template })?.sampling).toBeUndefined();
   });
-  test("a template that nobody knows takes the certainty from the name", () => {
+  test("an unknown template makes the name less certain", () => {
     expect(detectDialect({ model: "Qwen/Qwen3-8B", template: "{{ messages }}" })).toMatchObject({ id: "hermes", confidence: "possible" });
   });
-  test("a name that is the model's own over a template without tools, as many GGUF files have it", () => {
+  test("a specific name over a template without tools, as many GGUF files have it", () => {
     const template = "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' }}";
     expect(detectDialect({ model: "Hermes-3-Llama-3.1-70B.Q4_K_M.gguf", template })?.confidence).toBe("possible");
     expect(detectDialect({ model: "Hermes-3-Llama-3.1-70B.Q4_K_M.gguf", template })?.id).toBe(detectDialect({ model: "hermes3:70b" })?.id);
     expect(short(detectDialect({ model: "my-qwen3-8b-roleplay", template }))).toBe("json chatml");
   });
-  test("nothing from nothing", () => {
+  test("no clues give no dialect", () => {
     expect(detectDialect({})).toBeUndefined();
   });
 });
 
-describe("the table", () => {
+describe("the table of families", () => {
   const known = new Map(listDialects().map((dialect) => [dialect.id, dialect]));
   test.each(FAMILIES.filter(({ id, variant }) => variant && known.has(id)))("$name: the variant is one of $id", ({ id, variant }) => {
     expect(known.get(id)?.variants).toContain(variant);
@@ -970,7 +970,7 @@ describe("the table", () => {
     const ids = new Set<string>(FAMILIES.map(({ id }) => id));
     expect([...known.keys()].filter((id) => !ids.has(id))).toEqual([]);
   });
-  test("sampling has a source", () => {
+  test("every recommended sampling names its source", () => {
     for (const { sampling } of FAMILIES) if (sampling) expect(sampling.source).toMatch(/ of [\w-]+[/]\S+/);
   });
 });
@@ -996,6 +996,6 @@ test("hostile clues cost little", () => {
     expect(detectDialect({ model: text, sample: text })).toBeUndefined();
 });
 
-test("a name alone is no clues", () => {
+test("a bare string instead of clues is an error that shows the right form", () => {
   expect(() => detectDialect("qwen3:8b" as never)).toThrow('given like { model: "qwen3:8b" }');
 });

@@ -1,4 +1,4 @@
-// Calls in elements, Kimi K3's and MiniMax-M3's: what the vectors leave open.
+// Calls in elements, as Kimi K3 and MiniMax-M3 write them: what the vectors leave open.
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
 import { kimiK3 } from "../../src/dialects/kimi-k3.ts";
@@ -14,13 +14,13 @@ describe("kimi-k3", () => {
 
   test.each<[string, string, string[]]>([
     ["arguments as one JSON object", block(call(json('{"a": 1}'))), ['call f{"a":1}']],
-    ["none of them", block(call(json(" "))), ["call f{}"]],
-    ["what is no object is malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
+    ["no arguments", block(call(json(" "))), ["call f{}"]],
+    ["arguments that are not an object are malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["half an object is malformed", block(call(json('{"a": 1, "b": '))), ["malformed bad-arguments"]],
     ["the tokens between a block and its first call may be lost", block(call("")).replace("<|sep|><|open|>", ""), ["call f{}"]],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
     [
-      "a string that quotes the format is one",
+      "a string that quotes the format is a string",
       block(call(string(block(call("", "g"))))),
       [`call f${JSON.stringify({ a: block(call("", "g")) })}`],
     ],
@@ -28,7 +28,7 @@ describe("kimi-k3", () => {
     expect(lines(kimiK3, input).filter((line) => !line.startsWith("control"))).toEqual(expected);
   });
 
-  test("headers are never text, nor is half of one", () => {
+  test("headers are never text, nor are halves of them", () => {
     const header = '<|open|>message role="assistant"<|sep|>';
     expect(lines(kimiK3, `${header}${element("response", "Hi")}`)).toEqual([
       `control ${header}`,
@@ -71,49 +71,45 @@ describe("minimax-m3", () => {
   test.each<[string, string, string[]]>([
     ["typed by the schema", block(invoke(element("s", "1") + element("n", "2"))), ['call f{"s":"1","n":2}']],
     [
-      "nothing is an empty value",
+      "an empty element is an empty value",
       block(invoke(["s", "list", "o"].map((key) => element(key, "")).join(""))),
       ['call f{"s":"","list":[],"o":{}}'],
     ],
     [
-      "an element inside one of its own name",
+      "an element inside one of the same name",
       block(invoke(element("o", element("o", element("o", "x"))))),
       ['call f{"o":{"o":{"o":"x"}}}'],
     ],
-    [
-      "a call that cannot be read does not take its neighbour with it",
-      block(invoke("junk"), invoke("", "g")),
-      ["malformed bad-arguments", "call g{}"],
-    ],
+    ["an unreadable call does not affect its neighbour", block(invoke("junk"), invoke("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["a call without a block", `${invoke("", "g")}Hi`, ["call g{}", "text \nHi"]],
-    ["closers of nothing are no text", `Hi${mark}</invoke>${mark}</tool_call>`, ["text Hi"]],
-    ["the call's end ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
+    ["unmatched closers are not text", `Hi${mark}</invoke>${mark}</tool_call>`, ["text Hi"]],
+    ["the end of the call ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
     [
-      "what is no item has no place in a list",
+      "anything that is not an item is malformed in a list",
       block(invoke(element("list", element("item", "1") + element("b", "2")))),
       ["malformed bad-arguments"],
     ],
     [
-      "a list whose items have a name of their own",
+      "a list whose items have another name",
       block(invoke(element("list", element("n", "1") + element("n", "2")))),
       ['call f{"list":[1,2]}'],
     ],
     [
-      "but not that of what an item holds: then the item is missing",
+      "but if that is a key of the item, the item is missing",
       block(invoke(element("people", element("name", "Ann")))),
       ["malformed bad-arguments"],
     ],
     [
-      "null is null where a string may be null, and a word elsewhere",
+      "null is null if a string may be null, and a word elsewhere",
       block(invoke(element("maybe", "null") + element("s", "null"))),
       ['call f{"maybe":null,"s":"null"}'],
     ],
     [
-      "what only begins like null is a string, and so is nothing",
+      "text that only begins like null is a string, and so is an empty value",
       block(invoke(element("maybe", "nullify")), invoke(element("maybe", "")), invoke(element("maybe", "nu"))),
       ['call f{"maybe":"nullify"}', 'call f{"maybe":""}', 'call f{"maybe":"nu"}'],
     ],
-    ["half a null is not said", `${mark}<tool_call>\n${mark}<invoke name="f">${mark}<maybe>nul`, ["cut f{}"]],
+    ["half a null is not emitted", `${mark}<tool_call>\n${mark}<invoke name="f">${mark}<maybe>nul`, ["cut f{}"]],
   ])("%s", (_, input, expected) => {
     expect(read(input)).toEqual(expected);
   });

@@ -1,4 +1,4 @@
-// Functionary: a name, and an object behind it; what goes on otherwise is text.
+// Functionary: a name followed by an object is a call; anything else is text.
 import { expect, test } from "vitest";
 import { functionaryV31 } from "../../src/dialects/functionary-v3.1.ts";
 import { functionaryV32 } from "../../src/dialects/functionary-v3.2.ts";
@@ -13,11 +13,11 @@ test.each<[string, string, string[]]>([
     ['call f{"a":1}', "control </function>", "call g{}", "control </function>"],
   ],
   [
-    "a call behind text",
+    "a call after text",
     "I look.<function=f>{}</function><|eom_id|>",
     ["text I look.", "call f{}", "control </function>", "control <|eom_id|>"],
   ],
-  ["somebody explains the format", "Write <function=NAME> and then", ["text Write <function=NAME> and then"]],
+  ["an explanation of the format", "Write <function=NAME> and then", ["text Write <function=NAME> and then"]],
   ["a declared tool without its object", "<function=get_time>now</function>", ["malformed bad-arguments"]],
 ])("v3.1: %s", (_, input, expected) => {
   expect(lines(functionaryV31, input, { tools })).toEqual(expected);
@@ -25,14 +25,14 @@ test.each<[string, string, string[]]>([
 
 test.each<[string, string, string[]]>([
   ["an answer", "all\nHello", ["control all\n", "text Hello"]],
-  ["a call first, as the prompt ends in the mark", 'f\n{"a": 1}', ['call f{"a":1}']],
-  ["two calls behind text", "all\nI look.>>>f\n{}>>>g\n{}", ["control all\n", "text I look.", "call f{}", "call g{}"]],
-  ["an answer behind a call", "f\n{}>>>all\nDone.", ["call f{}", "control >>>all\n", "text Done."]],
+  ["a call first, since the prompt ends with the mark", 'f\n{"a": 1}', ['call f{"a":1}']],
+  ["two calls after text", "all\nI look.>>>f\n{}>>>g\n{}", ["control all\n", "text I look.", "call f{}", "call g{}"]],
+  ["an answer after a call", "f\n{}>>>all\nDone.", ["call f{}", "control >>>all\n", "text Done."]],
   ["an answer without a recipient", "Hello, world!\nWhat's up?", ["text Hello, world!\nWhat's up?"]],
-  ["words in a column", "Hello\nworld", ["text Hello\nworld"]],
+  ["words above each other", "Hello\nworld", ["text Hello\nworld"]],
   ["Python in an answer", "all\n>>> print(1)\n1\n>>>x\n1", ["control all\n", "text >>> print(1)\n1\n>>>x\n1"]],
   ["a declared tool without its object", "get_time\nnow", ["malformed bad-arguments"]],
-  ["a call that is cut", 'f\n{"a": "x', ['cut f{"a":"x"}']],
+  ["a truncated call", 'f\n{"a": "x', ['cut f{"a":"x"}']],
 ])("v3.2: %s", (_, input, expected) => {
   expect(lines(functionaryV32, input, { tools })).toEqual(expected);
 });

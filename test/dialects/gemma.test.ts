@@ -11,7 +11,7 @@ const tools = declared({ content: { type: "string" } });
 const read = (args: string, options = {}) => lines(gemma4, `<|tool_call>call:f${args}<tool_call|>`, options);
 const called = (value: unknown) => [`call f${JSON.stringify(value)}`, "control <tool_call|>"];
 
-describe("between ASCII quotes everything is content", () => {
+describe("everything between ASCII quotes is content", () => {
   test.each<[string, unknown]>([
     ['{"content": "has } brace"}', { content: "has } brace" }],
     ['{content:"a, b: c"}', { content: "a, b: c" }],
@@ -23,11 +23,11 @@ describe("between ASCII quotes everything is content", () => {
     ['{content:""}', { content: "" }],
   ])("%s", (args, value) => expect(read(args)).toEqual(called(value)));
 
-  test("escapes are JSON's; what JSON does not know stays as it is", () => {
+  test("JSON escapes are decoded; others stay as they are", () => {
     expect(read(String.raw`{content:"say \"hi\", \u00e9\n"}`)).toEqual(called({ content: 'say "hi", é\n' }));
     expect(read(String.raw`{content:'\d+\.\w'}`)).toEqual(called({ content: String.raw`\d+\.\w` }));
   });
-  test("what ends the block ends it", () => {
+  test("the end of the block ends an unclosed string", () => {
     expect(read("{content:'tis}", { tools })).toEqual(["malformed bad-arguments"]);
     expect(lines(gemma4, '<|tool_call>call:f{content:"a, ')).toEqual(['cut f{"content":"a, "}']);
     expect(lines(functiongemma, '<start_function_call>call:f{a:"x, y"}<end_function_call>')).toEqual([
@@ -35,7 +35,7 @@ describe("between ASCII quotes everything is content", () => {
       "control <end_function_call>",
     ]);
   });
-  test("between the dialect's own quotes they are no quotes", () => {
+  test("between the dialect's own quotes they are ordinary characters", () => {
     expect(read(`{content:${Q}it's "so", \\n${Q}}`)).toEqual(called({ content: `it's "so", \\n` }));
   });
 });
@@ -44,12 +44,12 @@ test.each<[string, unknown]>([
   [`(content=${Q}x, y)${Q})`, { content: "x, y)" }],
   [`(content="x", n=2, on=true)`, { content: "x", n: 2, on: true }],
   [`(content='(a)', l=[1,${Q}a${Q}], o={a:${Q}b${Q},c:{d:1}})`, { content: "(a)", l: [1, "a"], o: { a: "b", c: { d: 1 } } }],
-])("Python's form of a declared call may hold all values of the other: %s", (args, value) => {
+])("a declared call in Python's form may have any value: %s", (args, value) => {
   expect(read(args, { tools })).toEqual(called(value));
   expect(read(args)).toEqual(["malformed no-name"]);
 });
 
-test("the dialect's own quote may stand behind an ASCII one that closes", () => {
+test("the dialect's own quote may follow a closing ASCII one", () => {
   expect(read(`{a:'x, y'${Q},b:"z"${Q}}`)).toEqual(called({ a: "x, y", b: "z" }));
   expect(read(`{a:'x' ${Q}}`)).toEqual(["malformed bad-arguments"]);
 });
@@ -60,14 +60,14 @@ test("a string may lack its first quote", () => {
   expect(read(`{query:Paris, France${Q}}`)).toEqual(["malformed bad-arguments"]);
 });
 
-describe("a call of a declared tool that has lost its opener", () => {
+describe("a call of a declared tool without its opener", () => {
   test.each<[string, string[]]>([
     ["call:ns:mcp:f{}", ["call f{}"]],
     ["<call>f:f{content:x}", ['call f{"content":"x"}']],
     ["\n call:f{}", ["text \n ", "call f{}"]],
     ["<|channel>thought\nhm<channel|>call:f{}", ["thinking hm", "call f{}"]],
     ["thought\nhm<channel|>\ncall:f{}", ["thinking hm", "text \n", "call f{}"]],
-  ])("begins the answer: %j", (text, expected) => expect(lines(gemma4, text, { tools })).toEqual(expected));
+  ])("is read at the start of the answer: %j", (text, expected) => expect(lines(gemma4, text, { tools })).toEqual(expected));
   test.each([
     "call:g{}",
     "call:ns:g{}",
@@ -77,25 +77,25 @@ describe("a call of a declared tool that has lost its opener", () => {
     "call me f{}",
     "I call:f{}",
     `call:${"n".repeat(300)}:f{}`,
-  ])("else it is text: %j", (text) => expect(lines(gemma4, text, { tools })).toEqual([`text ${text}`]));
-  test("and where nothing is declared", () => expect(lines(gemma4, "call:f{}")).toEqual(["text call:f{}"]));
+  ])("is text anywhere else: %j", (text) => expect(lines(gemma4, text, { tools })).toEqual([`text ${text}`]));
+  test("is text if no tools are declared", () => expect(lines(gemma4, "call:f{}")).toEqual(["text call:f{}"]));
 });
 
-describe("after its opener, a call of a declared tool", () => {
+describe("a call of a declared tool after its opener", () => {
   const block = (inside: string) => lines(gemma4, `<|tool_call>${inside}<tool_call|>x`, { tools });
-  test.each(['call:f({"content":"a"}', "call:f( {content:a} "])("may have round ones around the others: %j", (inside) => {
+  test.each(['call:f({"content":"a"}', "call:f( {content:a} "])("may have parentheses around its braces: %j", (inside) => {
     expect(block(`${inside})`)).toEqual(['call f{"content":"a"}', `control ${inside.endsWith(" ") ? " " : ""})<tool_call|>`, "text x"]);
     expect(lines(gemma4, `<|tool_call>${inside.trimEnd()}`, { tools })).toEqual(['call f{"content":"a"}']);
   });
   test.each([":f{}", "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])(
-    "needs its word and its brackets: %j",
+    "needs the word `call` and its brackets: %j",
     (inside) => {
       expect(block(inside)).toEqual(["malformed no-name", "text x"]);
     },
   );
 });
 
-test("calls of declared tools without any mark are read one behind the other", () => {
+test("consecutive calls of declared tools are read without any mark", () => {
   const all = [...tools, { name: "g" }];
   expect(lines(gemma4, "call:f{content:a}call:g{}\ncall:f{}", { tools: all })).toEqual(['call f{"content":"a"}', "call g{}", "call f{}"]);
   expect(lines(gemma4, "call:g{} and call:f{}", { tools: all })).toEqual(["call g{}", "text  and call:f{}"]);
@@ -112,12 +112,12 @@ describe("a block may hold several calls", () => {
     expect(lines(functiongemma, `<start_function_call>${block}<end_function_call>`)).toEqual(ends);
   });
 
-  test.each(["call: me", "calling", "call:{}", "call:g"])("and %j behind a call is text", (text) =>
+  test.each(["call: me", "calling", "call:{}", "call:g"])("%j after a call is text", (text) =>
     expect(lines(gemma4, `<|tool_call>call:f{}${text}`)).toEqual(["call f{}", `text ${text}`]),
   );
 });
 
-describe("types by schema, not by guess", () => {
+describe("types come from the schema, not from a guess", () => {
   test.each<[JsonObject, string, unknown]>([
     [{ type: "array", prefixItems: [{ type: "string" }, { type: "integer" }] }, "[02134,7]", ["02134", 7]],
     [{ type: "array", items: [{ type: "string" }, { type: "integer" }], additionalItems: { type: "string" } }, "[1,1,1]", ["1", 1, "1"]],

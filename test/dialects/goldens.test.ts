@@ -1,4 +1,4 @@
-// The prompts of the models' own chat templates, byte for byte. Which of them do not bind is data: `exceptions`.
+// The prompts of the models' own chat templates, byte for byte. The exceptions are data: `exceptions`.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ const ids =
   ({ id }: Golden): boolean =>
     names.includes(id);
 
-/** Cases that Dragoman renders otherwise: what no client can ask for, and template defects (`../shared/README.md`, section 2). */
+/** Cases that Dragoman renders differently: what no client can ask for, and template defects (`../shared/README.md`, section 2). */
 const exceptions: { in?: string[]; notIn?: string[]; variants?: string[]; cases: (golden: Golden) => boolean }[] = [
   { cases: ({ error }) => error !== undefined },
   { cases: ({ id }) => id.startsWith("native-") },
@@ -65,7 +65,7 @@ const exceptions: { in?: string[]; notIn?: string[]; variants?: string[]; cases:
   { in: ["gemma4"], cases: ids("tools-union") },
   { in: ["gemma4", "llama3", "xlam", "harmony"], cases: textBesideCall },
   { variants: ["hermes-3-llama-3.1-8b"], cases: textBesideCall },
-  { variants: ["hermes-3-llama-3.1-8b"], cases: ({ tools }) => !tools?.length }, // there the models have another template, of nothing but turns
+  { variants: ["hermes-3-llama-3.1-8b"], cases: ({ tools }) => !tools?.length }, // these models have another template, with nothing but turns
   { in: ["llama3"], cases: ids("tools-empty-list") },
   { variants: ["mistral-small-3.2-2506", "mistral-nemo-2407"], cases: textBesideCall },
   { variants: ["mistral-small-3.2-2506", "mistral-nemo-2407"], cases: ids("tools-empty-list") },
@@ -84,10 +84,10 @@ const exceptions: { in?: string[]; notIn?: string[]; variants?: string[]; cases:
   { in: ["phi4-mini"], cases: ({ options }) => options.add_generation_prompt === false },
 ];
 
-/** Blanks next to a mark or before a newline: where a template leaks its own indentation they do not count. */
+/** Blanks next to a mark or before a newline are ignored where a template leaks its own indentation. */
 const unindented = (text: string): string => text.replace(/ +(?=<｜|\n)|(?<=｜>) +/g, "");
 
-/** What is compared where a template leaks its own indentation, or lacks what every prompt needs. */
+/** What is compared if a template leaks its own indentation, or lacks what every prompt needs. */
 const comparable: Readonly<Record<string, { golden?: (text: string) => string; ours?: (text: string) => string }>> = {
   "deepseek-v3": { golden: (text) => unindented(text.trim().replace(/(?<=<｜begin▁of▁sentence｜>)\n/, "")), ours: unindented },
   // The official template declares no tools.
@@ -115,7 +115,7 @@ function asked({ messages, tools, options }: Golden): { request: Request; option
     request: {
       ...request,
       ...(keep && { thinking: { ...request.thinking, keep } }),
-      ...(tools?.length === 0 && { tools: [] }), // to a template it is not the same as none
+      ...(tools?.length === 0 && { tools: [] }), // a template distinguishes it from none
     },
     options: {
       addGenerationPrompt: add_generation_prompt !== false,
@@ -148,7 +148,7 @@ function testTemplate(dialect: Dialect, variant: string, path: string): void {
     expect(ours(promptText(rendered(golden)))).toBe(wanted(golden.prompt ?? ""));
   });
 
-  test("a case that does not bind renders all the same", () => {
+  test("a case that is excepted still renders", () => {
     for (const golden of cases.filter((golden) => !binds(dialect.id, variant, golden))) expect(promptText(rendered(golden))).not.toBe("");
   });
 

@@ -1,4 +1,4 @@
-// Tools with a true call and false ones, for the matcher of our own and for llama.cpp.
+// Tools with a true call and false ones, for our own matcher and for llama.cpp.
 import { readFileSync } from "node:fs";
 import { isObject } from "../../src/core/json.ts";
 import type { Json, JsonObject, Tool } from "../../src/core/nouns.ts";
@@ -19,7 +19,7 @@ interface Entry {
   mismatch?: unknown;
 }
 
-/** Varied tools of the Berkeley leaderboard: those with the most kinds of schemas, then every so many of the others. */
+/** Varied tools of the Berkeley leaderboard: those with the most kinds of schemas, then a regular sample of the others. */
 export function bfclCases(file: string, count: number): Case[] {
   const seen = new Set<string>();
   const entries = readFileSync(file, "utf8")
@@ -40,7 +40,7 @@ export function bfclCases(file: string, count: number): Case[] {
   return [...every(rich, count / 2), ...every(rest, count)].slice(0, count);
 }
 
-/** Our own: what the leaderboard does not have. */
+/** Our own tools, for what the leaderboard lacks. */
 export const ownCases: Case[] = [
   {
     id: "no parameters",
@@ -98,7 +98,7 @@ export const ownCases: Case[] = [
   },
 ];
 
-/** The keys in the order of the schema, which is the order of a grammar. */
+/** The keys in schema order, which is the order of a grammar. */
 function inOrder(value: Json, schema: Json | undefined): Json {
   if (!isObject(schema)) return value;
   if (Array.isArray(value)) return value.map((item) => inOrder(item, schema.items));
@@ -119,7 +119,7 @@ export interface Mutation {
 const argsOf = (one: Case): JsonObject => inOrder(one.args, toolOf(one).parameters) as JsonObject;
 const toolOf = ({ tools, name }: Case): Tool => tools.find((tool) => tool.name === name) ?? { name };
 
-/** Calls carry no types in these: what stands where a string may stand is one, whatever it looks like. */
+/** In these dialects values have no types: any text is a string where a string is allowed. */
 export const isUntyped = ({ id }: Dialect): boolean =>
   ["glm", "hy3", "laguna", "ling3", "minicpm5", "minimax-m2", "muse-glimmer", "qwen3-coder", "seed-oss"].includes(id);
 

@@ -1,4 +1,4 @@
-// Grammars accept the calls that a dialect renders, and nothing else: by a matcher of our own here, by llama.cpp in llama-cpp.test.ts.
+// Grammars accept the calls that a dialect renders, and nothing else: checked here by our own matcher, in llama-cpp.test.ts by llama.cpp.
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
 
   test.each(ownCases.map((one) => [one.id, one] as const))("accepts the true call and no false one: %s", (_, one) => check(dialect, one));
 
-  test("required: a call of any tool, several too, and nothing else", () => {
+  test("required: one or more calls of any tool, and nothing else", () => {
     for (const names of [["get_weather"], ["get_time"], ["get_time", "get_weather"]])
       expect(accepts(grammar("required"), text(...names))).toBe(true);
     for (const wrong of ["", "Hi.", `Hi. ${text("get_time")}`, `${text("get_time")} Hi.`, text("get_date")])
@@ -55,7 +55,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     ["a title", { title: "f" }],
     ["an object or null", { type: ["object", "null"], properties: { a: { type: "string" } } }],
     ["a nullable object", { type: "object", nullable: true, properties: {} }],
-  ])("arguments are an object, also where a schema says %s", (_, parameters) => {
+  ])("arguments are an object, even if a schema says %s", (_, parameters) => {
     const drawn = numbers(3);
     const required = new Gbnf(dialect.grammar([{ name: "f", parameters }], "required").gbnf);
     for (let i = 0; i < 40; i++) {
@@ -65,7 +65,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
-  test("whatever it allows the scanner reads: calls of declared tools, and all of it", () => {
+  test("everything it allows is read by the scanner, completely, as calls of declared tools", () => {
     const drawn = numbers(7);
     const required = new Gbnf(grammar("required").gbnf);
     for (let i = 0; i < 150; i++) {
@@ -83,7 +83,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
-  test("a named tool, an allowed subset: no other", () => {
+  test("a named tool or an allowed subset: no other tool", () => {
     for (const choice of [{ name: "get_time" }, { allowed: ["get_time"], required: true as const }]) {
       expect(accepts(grammar(choice), text("get_time"))).toBe(true);
       expect(accepts(grammar(choice), text("get_weather"))).toBe(false);
@@ -94,7 +94,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     if (subset.gbnf !== "") expect(accepts(subset, text("get_weather"))).toBe(false);
   });
 
-  test("a key that nobody declared may be any word, with blanks too", () => {
+  test("an undeclared key may be any text, blanks included", () => {
     const counts: Tool = {
       name: "f",
       parameters: { type: "object", properties: { n: { type: "object", additionalProperties: { type: "integer" } } }, required: ["n"] },
@@ -103,7 +103,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
   });
 
-  test("keys by a pattern may come, whatever else is forbidden; that the pattern is not held is reported", () => {
+  test("keys of patternProperties are allowed, even if others are forbidden; that the pattern is not enforced is reported", () => {
     const counts: JsonObject = { type: "object", patternProperties: { "^x-": { type: "integer" } }, additionalProperties: false };
     const wide: JsonObject = { ...counts, properties: { k: { type: "boolean" } }, additionalProperties: { type: "boolean" } };
     const parameters: JsonObject = { type: "object", properties: { n: counts, w: wide }, required: ["n"] };
@@ -118,7 +118,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([{ name: "f", parameters: counts }], "required"), call({ "x-a": 1 }))).toBe(true);
   });
 
-  test("a tool that is not declared cannot be required", () => {
+  test("an undeclared tool cannot be required", () => {
     expect(() => grammar({ name: "get_date" })).toThrow("get_date");
     expect(() => dialect.grammar([], "required")).toThrow("no tool");
   });
@@ -131,7 +131,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
-  test("auto: what arms the grammar is where it begins", () => {
+  test("auto: the grammar begins at its triggers", () => {
     const { gbnf, triggers, structuralTag } = grammar("auto");
     expect(triggers.length > 0).toBe(gbnf !== "");
     expect(structuralTag !== undefined).toBe(gbnf !== "");
@@ -155,7 +155,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
-  test("structural tags: what is in them is the grammar that llama.cpp gets, and none that xgrammar reads otherwise", () => {
+  test("structural tags contain the grammar that llama.cpp gets, and nothing that xgrammar reads differently", () => {
     const keys = ["a", "\n</p", "é", "😀", "[", "x\x7fa"];
     const parameters: JsonObject = {
       type: "object",
@@ -167,7 +167,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
         expect(() => new Gbnf(grammar), grammar).not.toThrow();
   });
 
-  test("structural tags: in auto text is free, and calls are held as by the grammar", () => {
+  test("structural tags: in auto, text is free, and calls are constrained as by the grammar", () => {
     const takes = (choice: ToolChoice, output: string, options?: GrammarOptions) =>
       tagMatcher(grammar(choice, options).structuralTag).accepts(output);
     const wrong = plainText(dialect.renderToolCalls([{ name: "get_weather", arguments: { city: "Oslo", days: "no" } }]));
@@ -181,13 +181,13 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(takes("auto", text("get_time", "get_weather"), { parallelCalls: false })).toBe(false);
   });
 
-  test("one call at most, if calls shall not be parallel", () => {
+  test("at most one call, if calls must not be parallel", () => {
     const single = grammar("required", { parallelCalls: false });
     expect(accepts(single, text("get_time"))).toBe(true);
     expect(accepts(single, text("get_time", "get_weather"))).toBe(false);
   });
 
-  test("thinking comes before a required call, if the dialect has it", () => {
+  test("thinking may come before a required call, if the dialect has it", () => {
     const thinking = plainText(dialect.renderThinking("Hm. < 3"));
     if (thinking === "") return;
     const output = (thinking + text("get_time")).replace(/^<\|(?:(?:start|begin)\|>assistant|message_model\|>)/, "");
@@ -198,7 +198,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(grammar("required", { startInThinking: true }), text("get_time"))).toBe(false);
   });
 
-  test("an answer by a schema, beside calls or alone", () => {
+  test("an answer in a schema, beside calls or alone", () => {
     const output = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
     const either = grammar("auto", { output });
     expect(either.triggers).toEqual([]);
@@ -209,7 +209,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(alone, text("get_time"))).toBe(false);
   });
 
-  test("what cannot be said is allowed, and reported, for that path alone", () => {
+  test("a keyword that cannot be expressed is relaxed and reported, for its path alone", () => {
     const odd: Tool = {
       name: "odd",
       parameters: {
@@ -226,7 +226,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(relaxed, text("get_weather"))).toBe(true);
   });
 
-  test("a tool whose input is text takes it as input", () => {
+  test("a custom tool accepts text as its `input`", () => {
     const patch: Tool = { name: "apply_patch", kind: "custom" };
     const call = plainText(dialect.renderToolCalls([{ name: "apply_patch", arguments: { input: "*** Begin" } }]));
     expect(accepts(dialect.grammar([patch], "required"), call)).toBe(true);
@@ -240,13 +240,13 @@ function grammarsIn(tag: Json): string[] {
   return typeof tag.grammar === "string" ? [tag.grammar] : Object.values(tag).flatMap(grammarsIn);
 }
 
-/** Where llama.cpp starts the grammar: at the first group that matched something. */
+/** Where llama.cpp starts the grammar: at the first group that matched. */
 function startOf(pattern: RegExp, text: string): number {
   const match = new RegExp(pattern, "d").exec(text);
   return match?.indices?.slice(1).find(Boolean)?.[0] ?? match?.index ?? -1;
 }
 
-describe("XML parameters of the dialects", () => {
+describe("XML parameters", () => {
   const free: Tool = {
     name: "f",
     parameters: { type: "object", properties: { a: { type: ["string", "integer"] }, b: { type: "boolean" }, c: { enum: ["x", 7, null] } } },
@@ -259,7 +259,7 @@ describe("XML parameters of the dialects", () => {
   test.each([
     ["deepseek-v3.2", "function_calls"],
     ["deepseek-v4", "tool_calls"],
-  ])("%s: the tag says what the value is", (id, word) => {
+  ])("%s: the tag states the type of the value", (id, word) => {
     const takes = speaks(id, free);
     const call = (...parameters: [key: string, string: boolean, text: string][]) => {
       const lines = parameters.map(
@@ -294,7 +294,7 @@ describe("XML parameters of the dialects", () => {
   });
 
   const tagged = ["deepseek-v3.2", "glm", "hy3", "kimi-k3", "laguna", "minicpm5", "minimax-m2", "minimax-m3", "qwen3-coder", "seed-oss"];
-  test.each(tagged)("%s: parameters come in the order that the model likes, those that must each once", (id) => {
+  test.each(tagged)("%s: parameters come in any order, required ones exactly once", (id) => {
     const integers = (keys: string) => Object.fromEntries([...keys].map((key) => [key, { type: "integer" }]));
     const allows = (keys: string, required: string, written: string): boolean => {
       const tool = { name: "f", parameters: { type: "object", properties: integers(keys), required: [...required] } };
@@ -304,7 +304,7 @@ describe("XML parameters of the dialects", () => {
     for (const written of ["ab", "abcd", "dcba", "cbad", "bdac", "dba"]) expect(allows("abcd", "ab", written), written).toBe(true);
     for (const written of ["", "a", "dcb", "abx"]) expect(allows("abcd", "ab", written), written).toBe(false);
     for (const written of ["", "a", "dc", "bda"]) expect(allows("abcd", "", written), written).toBe(true);
-    // Their orders would be too many.
+    // There would be too many orders.
     for (const [written, is] of [
       ["abcde", true],
       ["fabcdeg", true],
@@ -314,7 +314,7 @@ describe("XML parameters of the dialects", () => {
       expect(allows("abcdefg", "abcde", written), written).toBe(is);
   });
 
-  test("deepseek-v3.2: keys that are not declared", () => {
+  test("deepseek-v3.2: undeclared keys", () => {
     const takes = speaks("deepseek-v3.2", { name: "f", parameters: { type: "object", additionalProperties: true } });
     const call = (string: boolean, text: string) =>
       `<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="k" string="${string}">${text}</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>`;
@@ -323,14 +323,14 @@ describe("XML parameters of the dialects", () => {
     expect(takes(call(false, "any"))).toBe(false);
   });
 
-  test("deepseek-v4: no parameters, with the template's empty line and without", () => {
+  test("deepseek-v4: no parameters, with or without the template's empty line", () => {
     const takes = speaks("deepseek-v4", { name: "now" });
     const call = (body: string) => `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="now">\n${body}</｜DSML｜invoke>\n</｜DSML｜tool_calls>`;
     expect(["", "\n", "\n\n"].map((body) => takes(call(body)))).toEqual([true, true, false]);
   });
 
   test.each(["glm", "hy3", "laguna", "ling3", "minicpm5", "minimax-m2", "qwen3-coder", "seed-oss"])(
-    "%s: where a union allows anything, a string may stand",
+    "%s: a union that allows anything allows a string",
     (id) => {
       const dialect = speakers.find((dialect) => dialect.id === id)!;
       const a = { anyOf: [{ type: "object" }, { description: "anything" }] };
@@ -345,11 +345,11 @@ describe("XML parameters of the dialects", () => {
     const call = (key: string, text: string) => `<function=f>\n<parameter=${key}>\n${text}\n</parameter>\n</function>\n</tool_call>`;
     for (const text of ["True", "true", "False"]) expect(takes(`<tool_call>\n${call("b", text)}`), text).toBe(true);
     for (const text of ["x", "7", "null"]) expect(takes(call("c", text)), text).toBe(true);
-    expect(takes(call("c", "None")), "where a string may stand, only JSON's own word is null").toBe(false);
+    expect(takes(call("c", "None")), "if a string is allowed, only JSON's own word is null").toBe(false);
     for (const text of ["TRUE", "1"]) expect(takes(call("b", text)), text).toBe(false);
   });
 
-  test.each(["qwen3-coder", "seed-oss"])("%s: where no string may stand, null is what the template writes, or JSON's word", (id) => {
+  test.each(["qwen3-coder", "seed-oss"])("%s: if no string is allowed, null is the template's word or JSON's", (id) => {
     const dialect = speakers.find((dialect) => dialect.id === id)!;
     const kinds: JsonObject[] = [
       { type: ["integer", "null"] },
@@ -392,7 +392,7 @@ describe("XML parameters of the dialects", () => {
   });
 });
 
-describe("none excludes calls in whatever form the scanner reads them", () => {
+describe("none excludes calls in every form that the scanner reads", () => {
   test.each([
     ["gemma4", ["call:get_time{}", "<call>get_time{}"]],
     ["deepseek-v3", ["<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>get_time\n```json\n{}\n```<|tool_call_end|>"]],
@@ -413,7 +413,7 @@ describe("none excludes calls in whatever form the scanner reads them", () => {
     expect(accepts(dialect.grammar(tools, "none"), "Call get_time() or [1](x), to=5: <b>{}</b>")).toBe(true);
   });
 
-  test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s: where it cannot, that is said", (id, dialect) => {
+  test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s: if it cannot, that is reported", (id, dialect) => {
     const open = { tool: "", path: "", keyword: "toolChoice" };
     expect(dialect.grammar(tools, "none").relaxed).toEqual(
       ["cogito", "functionary-v3.2", "glm4", "json", "llama3", "xlam"].includes(id) ? [open] : [],
@@ -438,7 +438,7 @@ describe("variants", () => {
   };
   const all = speakers.flatMap((dialect) => dialect.variants.map((variant) => [dialect.id, variant, dialect] as const));
 
-  /** Whether somewhere in this stand both calls, as the grammar has them. */
+  /** Whether both calls occur in the text, in the form of the grammar. */
   const holds = (made: Grammar, rendered: string): boolean => {
     const matcher = new Gbnf(made.gbnf);
     const starts = Array.from({ length: rendered.indexOf("get_weather") }, (_, i) => i);
@@ -446,7 +446,7 @@ describe("variants", () => {
     return starts.some((start) => ends.some((end) => matcher.accepts(rendered.slice(start, end))));
   };
 
-  test.each(all)("%s, %s: calls look as it renders them, and read back", (_, variant, dialect) => {
+  test.each(all)("%s, %s: calls have the form that the variant renders, and read back", (_, variant, dialect) => {
     const prompt = plainText(dialect.render(request, { variant }));
     const rendered = prompt.slice(prompt.lastIndexOf("ASK") + 3, prompt.indexOf("DONE"));
     const made = dialect.grammar(tools, "required", { variant });
@@ -505,7 +505,7 @@ describe("harmony", () => {
     `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.${name}`,
   ];
 
-  test("a structural tag holds every form of a call, wherever its recipient stands", () => {
+  test("a structural tag covers every form of a call, wherever its recipient is", () => {
     const takes = (choice: ToolChoice) => {
       const matcher = tagMatcher(grammar(tools, choice).structuralTag);
       return (text: string) => matcher.accepts(text);
@@ -525,7 +525,7 @@ describe("pythonic", () => {
   const takes = (p: JsonObject, value: string) =>
     accepts(dialect.grammar(tool(p), "required"), `<|tool_call_start|>[f(p=${value})]<|tool_call_end|>`);
 
-  test("a declared key of a dict has its own type, however it is quoted, and comes once", () => {
+  test("a declared key of a dict has its own type, in any quotes, and comes once", () => {
     const dict = { type: "object", properties: { c: { type: "integer" } }, additionalProperties: { type: "string" } };
     for (const value of ['{"c": 1}', "{'c': 1, 'd': 'x'}", `{"d": "x", 'cc': 'y'}`, "{'it\"s': 'x'}"])
       expect(takes(dict, value), value).toBe(true);
@@ -533,7 +533,7 @@ describe("pythonic", () => {
       expect(takes(dict, value), value).toBe(false);
   });
 
-  test("a string of some length has it when it is read, escapes included", () => {
+  test("a string has its length after decoding, escapes included", () => {
     const four = { type: "string", minLength: 4, maxLength: 4 };
     const drawn = numbers(5);
     const matcher = new Gbnf(dialect.grammar(tool(four), "required", { parallelCalls: false, startInThinking: false }).gbnf);
@@ -548,7 +548,7 @@ describe("pythonic", () => {
   });
 });
 
-describe("what reads back as something else is named in `relaxed`", () => {
+describe("values that read back differently are named in `relaxed`", () => {
   const properties: Record<string, JsonObject> = {
     mixed: { enum: [1, "a", null, true] },
     either: { anyOf: [{ enum: ["a", "b"] }, { type: "integer" }] },
@@ -647,7 +647,7 @@ describe("schemas", () => {
       [["a"], [1, 2]],
     ],
     [
-      "what no value fits does not come",
+      "an impossible value does not occur",
       {
         type: "object",
         properties: { a: { type: "integer" }, b: false, c: { anyOf: [false, { type: "null" }] } },
@@ -660,13 +660,13 @@ describe("schemas", () => {
     ["any object", { type: "object" }, [{}, { a: { b: 1 } }], [[], 1]],
     ["values of other keys", { type: "object", additionalProperties: { type: "integer" } }, [{}, { a: 1, b: 2 }], [{ a: "1" }]],
     [
-      "other keys are not declared ones",
+      "additional keys do not repeat declared ones",
       { type: "object", properties: { ab: { type: "integer" } }, additionalProperties: true },
       [{ ab: 1 }, { a: "x", abc: "y" }, { ab: 1, z: [] }],
       [{ ab: "x" }, { a: 1, ab: "x" }],
     ],
     [
-      "other keys are not declared ones, in any script",
+      "additional keys do not repeat declared ones, in any script",
       { type: "object", properties: { é: { type: "integer" }, "😀": { type: "integer" } }, additionalProperties: true },
       [
         { é: 1, "😀": 2 },
@@ -688,7 +688,7 @@ describe("schemas", () => {
     ],
     ["a required key without a schema", { type: "object", properties: {}, required: ["a"] }, [{ a: 1 }, { a: "x" }], [{}]],
     [
-      "references to themselves",
+      "recursive references",
       { $defs: { person }, $ref: "#/$defs/person" },
       [{ name: "A", boss: { name: "B", boss: null } }],
       [{ name: "A", boss: {} }],
@@ -711,7 +711,7 @@ describe("schemas", () => {
       [{}],
     ],
     [
-      "circles are no alternatives",
+      "circular references are not alternatives",
       { $defs: { a: { anyOf: [{ $ref: "#/$defs/b" }, { type: "integer" }] }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" },
       [1],
       ["x"],
@@ -775,7 +775,7 @@ describe("schemas", () => {
     );
   });
 
-  test("a schema that grows without end is cut", () => {
+  test("a schema that grows endlessly is cut off", () => {
     const node: JsonObject = { type: "object", properties: { next: { $ref: "#/$defs/node", title: "x", minProperties: 0 } } };
     const { gbnf, relaxed } = schemaGrammar({ $defs: { node }, $ref: "#/$defs/node" });
     expect(relaxed).toEqual([expect.objectContaining({ keyword: "depth" })]);
@@ -803,7 +803,7 @@ test("text until a mark that begins again inside itself", () => {
   }
 });
 
-describe("the syntaxes of dialects to come", () => {
+describe("formats for future dialects", () => {
   const file: Tool = {
     name: "write_file",
     parameters: {
@@ -889,7 +889,7 @@ describe("the syntaxes of dialects to come", () => {
       expect(accepts(grammar, text(args)), text(args)).toBe(false);
   });
 
-  test("XML parameters: a call without arguments, and keys that are not declared", () => {
+  test("XML parameters: a call without arguments, and undeclared keys", () => {
     const [, format, , text] = formats[1]!;
     expect(accepts(grammarOf(format, { preserved: [] })([{ name: "write_file" }], "required"), text({}))).toBe(true);
     const open = grammarOf(format, { preserved: [] })(
@@ -932,7 +932,7 @@ describe("the syntaxes of dialects to come", () => {
   });
 });
 
-describe("the matcher refuses what llama.cpp refuses, and what xgrammar reads otherwise", () => {
+describe("our matcher refuses what llama.cpp refuses, and what xgrammar reads differently", () => {
   test.each([
     'root ::= "\\x41"',
     "root ::= [^é]",
@@ -948,7 +948,7 @@ describe("the matcher refuses what llama.cpp refuses, and what xgrammar reads ot
   });
 });
 
-test("kimi-k3: the word for the type of a value is the one of its schema", () => {
+test("kimi-k3: a value's type word is that of its schema", () => {
   const properties = { n: { type: "integer" }, u: { type: ["boolean", "null"] }, l: { type: "array" } };
   const grammar = speakers
     .find(({ id }) => id === "kimi-k3")!
@@ -971,7 +971,7 @@ test("kimi-k3: the word for the type of a value is the one of its schema", () =>
     expect(accepts(grammar, call(key, type, value)), `${type} ${value}`).toBe(false);
 });
 
-test("kimi-k3, minimax-m3: what the templates print before calls may stand before required ones", () => {
+test("kimi-k3, minimax-m3: what the templates print before calls may come before required ones", () => {
   for (const [id, lead] of [
     ["kimi-k3", "<|open|>response<|sep|><|close|>response<|sep|>"],
     ["minimax-m3", "</mm:think>"],
@@ -994,7 +994,7 @@ describe("minimax-m3", () => {
   const grammar = (parameters: JsonObject) => dialect.grammar([{ name: "f", parameters }], "required");
   const call = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
 
-  test("a string may be any text but for the mark, and lists and objects nest", () => {
+  test("a string may be any text except the mark, and lists and objects nest", () => {
     const file = { type: "object", properties: { path: { type: "string" }, lines: { type: "array", items: { type: "integer" } } } };
     const files = grammar({ type: "object", properties: { code: { type: "string" }, files: { type: "array", items: file } } });
     for (const args of [{ code: "a[i]<b && c[j]<]d\n</code>" }, { files: [] }, { files: [{ path: "p", lines: [1, 2] }, {}] }])
@@ -1002,7 +1002,7 @@ describe("minimax-m3", () => {
     for (const args of [{ code: ["x"] }, { files: [{ path: "p", lines: ["x"] }] }, { files: [{ other: 1 }] }, { files: "x" }])
       expect(accepts(files, call(args)), call(args)).toBe(false);
   });
-  test("nothing holds the two tags of a key that nobody declared to one name: that is reported", () => {
+  test("the two tags of an undeclared key cannot be forced to match, which is reported", () => {
     const free = { type: "object", properties: { a: { type: "object", additionalProperties: { type: "integer" } }, b: {} } };
     expect(grammar(free).relaxed).toEqual([
       { tool: "f", path: "/properties/a", keyword: "additionalProperties" },

@@ -1,4 +1,4 @@
-// Granite: the thinking of version 3.2, which is opened and closed by sentences.
+// Granite 3.2: thinking is opened and closed by sentences.
 import { expect, test } from "vitest";
 import { granite } from "../../src/dialects/granite.ts";
 import { cutAnyhow, lines } from "./scanning.ts";
@@ -9,22 +9,26 @@ const call = '<tool_call>{"name": "f", "arguments": {}}';
 
 test.each<[string, string, string[]]>([
   ["closed by its phrase", `${opener} a\n${closer} b`, ["thinking  a\n", "text  b"]],
-  ["no longer open behind it", `${opener}a${closer}${closer} <think>c</think>`, ["thinking a", `text ${closer} `, "thinking c"]],
+  ["not open after it", `${opener}a${closer}${closer} <think>c</think>`, ["thinking a", `text ${closer} `, "thinking c"]],
   ["not closed by a tag", `${opener}a</think>b`, ["thinking a</think>b"]],
-  ["ended by a stop", `${opener} a<|end_of_text|>b`, ["thinking  a", "control <|end_of_text|>", "text b"]],
-  ["a call in a block that never closes counts", `${opener} a ${call}</tool_call>`, ["thinking  a ", "call f{}", "control </tool_call>"]],
-  ["a call in a block that closes is thinking", `${opener} a ${call} ${closer} b`, [`thinking  a ${call} `, "text  b"]],
-  ["a phrase elsewhere is text", `So. ${opener} ${closer}`, [`text So. ${opener} ${closer}`]],
-  ["a phrase behind a call is text", `${call}\n${closer}`, ["call f{}", `text \n${closer}`]],
+  ["ended by a stop token", `${opener} a<|end_of_text|>b`, ["thinking  a", "control <|end_of_text|>", "text b"]],
+  [
+    "a call in thinking that never closes is a call",
+    `${opener} a ${call}</tool_call>`,
+    ["thinking  a ", "call f{}", "control </tool_call>"],
+  ],
+  ["a call in thinking that closes is thinking", `${opener} a ${call} ${closer} b`, [`thinking  a ${call} `, "text  b"]],
+  ["the phrase anywhere else is text", `So. ${opener} ${closer}`, [`text So. ${opener} ${closer}`]],
+  ["the phrase after a call is text", `${call}\n${closer}`, ["call f{}", `text \n${closer}`]],
   ["half a phrase is text", opener.slice(0, -1), [`text ${opener.slice(0, -1)}`]],
 ])("thinking in phrases: %s", (_, input, expected) => {
   expect(lines(granite, input)).toEqual(expected);
 });
 
 test.each<[string, string, string[]]>([
-  ["are no text", "<think>a</think><response>b</response>", ["thinking a", "control <response>", "text b", "control </response>"]],
+  ["are not text", "<think>a</think><response>b</response>", ["thinking a", "control <response>", "text b", "control </response>"]],
   [
-    "nor behind a call",
+    "nor after a call",
     `<think>a</think><response>b${call}</tool_call></response>`,
     ["thinking a", "control <response>", "text b", "call f{}", "control </tool_call>", "control </response>"],
   ],
@@ -33,12 +37,12 @@ test.each<[string, string, string[]]>([
     "<think>a</think><response></response></response>",
     ["thinking a", "control <response>", "control </response>", "text </response>"],
   ],
-  ["are text elsewhere", "a<response>b</response>", ["text a<response>b</response>"]],
-])("the tags of an answer behind thinking: they %s", (_, input, expected) => {
+  ["are text anywhere else", "a<response>b</response>", ["text a<response>b</response>"]],
+])("the answer tags after thinking %s", (_, input, expected) => {
   expect(lines(granite, input)).toEqual(expected);
 });
 
-test("thinking in phrases: what opens and closes it is no thinking", () => {
+test("the phrases that open and close thinking are not part of it", () => {
   expect(cutAnyhow(granite, `${opener}a${closer}`)).toEqual([
     { type: "thinking-start", raw: opener },
     { type: "thinking-delta", text: "a" },

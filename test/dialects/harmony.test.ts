@@ -1,9 +1,9 @@
-// Harmony: headers that do not end as they should. Each row is an input and what becomes of it, event by event.
+// Harmony: headers that do not end as they should. Each row is an input and its events.
 import { describe, expect, test } from "vitest";
 import { harmony } from "../../src/dialects/harmony.ts";
 import { lines } from "./scanning.ts";
 
-describe("where a header cannot go on, what stands behind its last mark is text", () => {
+describe("if a header cannot continue, everything after its last mark is text", () => {
   const long = "a".repeat(300);
   test.each<[string, string, string[]]>([
     ["the message mark is missing", "<|channel|>final hello there", ["control <|channel|>", "text final hello there"]],
@@ -15,13 +15,13 @@ describe("where a header cannot go on, what stands behind its last mark is text"
       ["control <|start|>assistant<|channel|>", "text final hi", "control <|return|>"],
     ],
     ["a type", "<|channel|>final <|constrain|>json<|end|>", ["control <|channel|>final <|constrain|>", "text json", "control <|end|>"]],
-    ["longer than headers may be", `<|channel|>${long}`, ["control <|channel|>", `text ${long}`]],
+    ["longer than a header may be", `<|channel|>${long}`, ["control <|channel|>", `text ${long}`]],
   ])("%s", (_, input, expected) => {
     expect(lines(harmony, input)).toEqual(expected);
   });
 });
 
-describe("a header that the input cuts is no text", () => {
+describe("a header cut off at the end of the input is not text", () => {
   test.each([
     ...["<|start|>assistant", "<|start|>assis", "<|channel|>", "<|channel|>fin", "<|start|>assistant<|channel|>analysis"],
     ...["<|start|>assistant to", "<|channel|>commentary t", "<|channel|>analysis<|mess", "<|channel|>final <|constrain"],
@@ -30,16 +30,16 @@ describe("a header that the input cuts is no text", () => {
   });
 });
 
-describe("where all marks were stripped, the words of the headers tell", () => {
+describe("without any marks, the words of the headers decide", () => {
   test.each<[string, string, string[]]>([
     ["analysis, then an answer", "analysisLet me think.assistantfinalHello", ["thinking Let me think.", "text Hello"]],
     ["analysis, then a call", 'analysisHm.assistantcommentary to=functions.f json{"a": 1}', ["thinking Hm.", 'call f{"a":1}']],
     ["two calls", "analysisassistantcommentary to=functions.f json{}assistantcommentary to=g{}", ["call f{}", "call g{}"]],
-    ["a call that is cut", 'analysisHm.assistantcommentary to=functions.f json{"a": "x', ["thinking Hm.", 'cut f{"a":"x"}']],
-    ["a header that is cut", "analysisHm.assistantcommentary to=functions.f", ["thinking Hm.", "malformed no-name"]],
+    ["a truncated call", 'analysisHm.assistantcommentary to=functions.f json{"a": "x', ["thinking Hm.", 'cut f{"a":"x"}']],
+    ["a truncated header", "analysisHm.assistantcommentary to=functions.f", ["thinking Hm.", "malformed no-name"]],
     ["analysis alone", "analysisHm", ["thinking Hm"]],
     ["the words in an answer", "The assistantfinal analysis", ["text The assistantfinal analysis"]],
-    ["the words behind the analysis", "analysisHm.assistantfinalanalysis assistantfinal", ["thinking Hm.", "text analysis assistantfinal"]],
+    ["the words after the analysis", "analysisHm.assistantfinalanalysis assistantfinal", ["thinking Hm.", "text analysis assistantfinal"]],
     ["marks again", "analysisHm.<|end|><|channel|>final<|message|>Hi", ["thinking Hm.", "control <|channel|>final<|message|>", "text Hi"]],
   ])("%s", (_, input, expected) => {
     expect(lines(harmony, input)).toEqual(expected);

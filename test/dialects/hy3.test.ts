@@ -1,4 +1,4 @@
-// Tencent Hy3: two spellings of all tags, and what the generic tests do not see of them.
+// Tencent Hy3: two spellings of all tags, and what the generic tests do not cover.
 import { expect, test } from "vitest";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect } from "../../src/dialects/registry.ts";
@@ -10,7 +10,7 @@ const weather = "<tool_call>get_weather<tool_sep>\n<arg_key>city</arg_key>\n<arg
 
 test.each([
   ["with a suffix", suffixed],
-  ["without, as the preview writes them", String],
+  ["without a suffix, as the preview writes them", String],
 ])("calls are read %s", (_, spell) => {
   const read = (text: string) => lines(hy3, spell(text));
   const call = 'call get_weather{"city":"Paris"}';
@@ -22,32 +22,32 @@ test.each([
   ]);
   expect(read(`<tool_calls>${weather.replaceAll("\n", "")}</tool_calls>`)[0]).toBe(call);
   expect(read("<tool_calls><tool_call>now<tool_sep></tool_call></tool_calls>")[0]).toBe("call now{}");
-  expect(read(weather.trim())).toEqual([call]); // no block
+  expect(read(weather.trim())).toEqual([call]); // without a block
   expect(read("<tool_calls>\n<tool_call>\nf\n<tool_sep>\n<arg_key>a</arg_key><arg_value>1")).toEqual(['cut f{"a":"1"}']);
   expect(read("<tool_calls>\n<tool_call>f<tool")).toEqual(["malformed no-name"]);
   expect(read("<think>Hm.</think>Hi").at(-1)).toBe("text Hi");
 });
 
-test("what closes a value is no part of a name", () => {
+test("a closing value tag is not part of a name", () => {
   const read = (text: string) => lines(hy3, suffixed(text))[0];
   expect(read("<tool_calls><tool_call>now</arg_value></tool_call></tool_calls>")).toBe("call now{}");
   expect(read(weather.replace("<tool_sep>", "</arg_value>"))).toBe('call get_weather{"city":"Paris"}');
   expect(read("<tool_calls><tool_call>now</arg_value>")).toBe("cut now{}");
 });
 
-test("Hy4 writes no separator behind the name", () => {
+test("Hy4 writes no separator after the name", () => {
   const args = "<arg_key>city</arg_key><arg_value>Oslo</arg_value>";
   const block = suffixed(`<tool_calls>\n<tool_call>get_weather${args}</tool_call>\n<tool_call>now</tool_call>\n</tool_calls>`);
   expect(lines(hy3, block).slice(0, 2)).toEqual(['call get_weather{"city":"Oslo"}', "call now{}"]);
 });
 
-test("one spelling's closer is content in a value of the other", () => {
+test("a closer in one spelling is content in a value of the other", () => {
   const value = "a</arg_value>\n</tool_call>";
   const [call] = lines(hy3, suffixed(weather).replace("Paris", value));
   expect(call).toBe(`call get_weather{"city":${JSON.stringify(value)}}`);
 });
 
-test("a prompt that opens the thinking says so in either spelling", () => {
+test("a prompt that opens the thinking is recognized in either spelling", () => {
   const request = { model: "", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }] };
   for (const variant of hy3.variants) {
     const open = hy3.render(request, { variant, thinking: true });

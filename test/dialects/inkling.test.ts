@@ -1,4 +1,4 @@
-// Inkling: the name before a call is no text, and every kind of message is read as what it is.
+// Inkling: the name before a call is not text, and every kind of message is read.
 import { expect, test } from "vitest";
 import { inkling } from "../../src/dialects/inkling.ts";
 import { lines } from "./scanning.ts";
@@ -7,8 +7,8 @@ const call = (name: string) => `${name}<|content_invoke_tool_json|>{"name":"${na
 const said = (input: string) => lines(inkling, input).filter((line) => !line.startsWith("control"));
 
 test.each<[string, string, string[]]>([
-  ["a call first, as the prompt opens the message", call("f"), ['call f{"a":1}']],
-  ["the same with the mark that opens it", `<|message_model|>${call("f")}`, ['call f{"a":1}']],
+  ["a call first, since the prompt opens the message", call("f"), ['call f{"a":1}']],
+  ["the same with the opening mark", `<|message_model|>${call("f")}`, ['call f{"a":1}']],
   ["a call without a name before it", call("f").slice(1), ['call f{"a":1}']],
   [
     "a thought, an answer and two calls",
@@ -19,10 +19,10 @@ test.each<[string, string, string[]]>([
   ["text without marks", "Hello, world!", ["text Hello, world!"]],
   ["one word without marks", "Hello", ["text Hello"]],
   ["an answer that names its author", "me<|content_text|>Hi.<|end_message|>", ["text Hi."]],
-  ["a message that is nothing but a name", "<|message_model|>hm<|end_message|>", ["text hm"]],
-  ["a call that is cut", 'f<|content_invoke_tool_json|>{"name":"f","args":{"a":"x', ['cut f{"a":"x"}']],
+  ["a message with only a name", "<|message_model|>hm<|end_message|>", ["text hm"]],
+  ["a truncated call", 'f<|content_invoke_tool_json|>{"name":"f","args":{"a":"x', ['cut f{"a":"x"}']],
   [
-    "a call that cannot be read",
+    "an unreadable call",
     `f<|content_invoke_tool_json|>{{<|end_message|><|message_model|>${call("g")}`,
     ["malformed bad-arguments", 'call g{"a":1}'],
   ],

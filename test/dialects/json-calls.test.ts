@@ -1,4 +1,4 @@
-// Calls as JSON objects: what the vectors leave open. Each row is an input and what becomes of it, event by event.
+// Calls as JSON objects: what the vectors leave open. Each row is an input and its events.
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
 import { cohere } from "../../src/dialects/cohere.ts";
@@ -22,16 +22,16 @@ describe("llama3", () => {
     expect(lines(llama3, `${call};\n{"answer": 42}`)).toEqual(['call f{"a":"x"}', "control ;", 'text \n{"answer": 42}']);
     expect(lines(llama3, `${call} <|python_tag|>print(1)`)).toEqual(['call f{"a":"x"}', "control  <|python_tag|>", "text print(1)"]);
   });
-  test("behind the tag only a call object is a call", () => {
+  test("after the tag only a call object is a call", () => {
     expect(lines(llama3, `So: <|python_tag|>${call}`)).toEqual(["text So: ", 'call f{"a":"x"}']);
     expect(lines(llama3, '<|python_tag|> {"x": 1}<|eom_id|>')).toEqual(["control <|python_tag|>", 'text  {"x": 1}', "control <|eom_id|>"]);
   });
-  test("in a line of prose only the call of a declared tool is a call", () => {
+  test("in a line of prose only a call of a declared tool is a call", () => {
     expect(lines(llama3, `Here: ${call} ok`, { tools })).toEqual(["text Here: ", 'call f{"a":"x"}', "text  ok"]);
     expect(lines(llama3, `Here: ${call} ok`)).toEqual([`text Here: ${call} ok`]);
     expect(lines(llama3, 'Here: {"name": "g", "parameters": {}}', { tools })).toEqual(['text Here: {"name": "g", "parameters": {}}']);
   });
-  test("behind an object that cannot be read the next one is", () => {
+  test("after an unreadable object the next one is read", () => {
     expect(lines(llama3, `{"name": "f", "parameters": {${call}`)).toEqual(["malformed bad-arguments", 'call f{"a":"x"}']);
   });
   test("a custom tool's tag needs a declared name", () => {
@@ -39,18 +39,18 @@ describe("llama3", () => {
     expect(lines(llama3, text, { tools })).toEqual(['call f{"a":"x"}', "control </function>"]);
     expect(lines(llama3, text)).toEqual([`text ${text}`]);
   });
-  test("a tag inside thinking that announces no call leaves it open", () => {
+  test("a tag inside thinking that announces no call leaves the thinking open", () => {
     expect(lines(llama3, "<think>hm <|python_tag|>print(1)")).toEqual(["thinking hm <|python_tag|>print(1)"]);
     expect(lines(llama3, `<think>hm <|python_tag|>${call}`)).toEqual(["thinking hm ", 'call f{"a":"x"}']);
   });
 });
 
-describe("the last brace of a call is missing", () => {
+describe("a call without its last brace", () => {
   const lacking = (rest: string) => `<tool_call>\n{"name": "f", "arguments": ${rest}`;
-  test("where its arguments are whole and its block closes, it is the call", () => {
+  test("is a call if its arguments are complete and its block closes", () => {
     expect(lines(hermes, `${lacking('{"a": 1}')}\n</tool_call>x`)).toEqual(['call f{"a":1}', "control </tool_call>", "text x"]);
   });
-  test("where they are not, it is malformed; where nothing closes the block, it was cut, or another call came first", () => {
+  test("is malformed if they are not; without the end of the block it is truncated, unless another call follows", () => {
     expect(lines(hermes, `${lacking('{"a": 1')}\n</tool_call>`)).toEqual(["malformed bad-arguments"]);
     expect(lines(hermes, lacking('{"a": 1}'))).toEqual(['cut f{"a":1}']);
     expect(lines(hermes, `${lacking('{"a": 1}')}\n${lacking('{"a": 2}}')}\n</tool_call>`)[0]).toBe("malformed bad-arguments");
@@ -78,13 +78,13 @@ describe("hermes: a list of calls in tags of its own", () => {
   }
 });
 
-describe("hermes: a call of a declared tool that an answer begins with needs no tags, or has others (Qwen2.5-Coder)", () => {
+describe("hermes: a call of a declared tool at the start of an answer needs no tags, or has others (Qwen2.5-Coder)", () => {
   const call = '{"name": "f", "arguments": {"a": "x"}}';
   const read = 'call f{"a":"x"}';
   test.each([
     ["alone", call, [read]],
     ["on several lines", '\n{\n  "name": "f",\n  "arguments": {"a": "x"}\n}\n', ["text \n", read, "text \n"]],
-    ["two of them", `${call}\n${call}<|im_end|>`, [read, read, "control <|im_end|>"]],
+    ["two calls", `${call}\n${call}<|im_end|>`, [read, read, "control <|im_end|>"]],
     ["a fence", `\`\`\`json\n${call}\n\`\`\`\nDone.`, [read, "control \n```", "text \nDone."]],
     ["a list in a fence", `\`\`\`\n[${call}, ${call}]\n\`\`\``, [read, read, "control ]", "control \n```"]],
     ["<tools>", `<tools>\n${call}\n</tools>`, [read, "control \n</tools>"]],
@@ -105,10 +105,10 @@ describe("hermes: a call of a declared tool that an answer begins with needs no 
   ])("%s: text", (_, text) => {
     expect(lines(hermes, text, { tools })).toEqual([`text ${text}`]);
   });
-  test("without declarations it is text", () => expect(lines(hermes, call)).toEqual([`text ${call}`]));
+  test("without declared tools it is text", () => expect(lines(hermes, call)).toEqual([`text ${call}`]));
 });
 
-test("braces too many before what closes a call are no text", () => {
+test("extra braces before the end of a call are not text", () => {
   const call = '<tool_call>{"name": "f", "arguments": {"a": "x"}}';
   for (const dialect of [hermes, getDialect("granite"), getDialect("smollm3")]) {
     expect(lines(dialect, `${call}}}\n</tool_call>Done`)).toEqual(['call f{"a":"x"}', "control }}\n</tool_call>", "text Done"]);
@@ -120,7 +120,7 @@ describe("xlam", () => {
   const f = '{"name": "f", "arguments": {}}';
   const g = '{"name": "g", "arguments": {"x": [1]}}';
 
-  test("an entry that is no call does not take its neighbours down", () => {
+  test("an entry that is not a call does not affect its neighbours", () => {
     const called = ["call f{}", 'call g{"x":[1]}'];
     expect(lines(xlam, `[${f}, {"nam": 1}, ${g}]`)).toEqual([called[0], "malformed no-name", called[1], "control ]"]);
     expect(lines(xlam, `[${f}, {"name": "h"}, ${g}]`)).toEqual([called[0], "malformed bad-arguments", called[1], "control ]"]);
@@ -132,11 +132,11 @@ describe("xlam", () => {
       "control </tool_call>",
     ]);
   });
-  test("a list is text if its first entry is no call", () => {
+  test("a list is text if its first entry is not a call", () => {
     for (const text of [`[{"name": "f"}, ${g}]`, "[1, 2]", "[link](url)", `["x", ${f}]`])
       expect(lines(xlam, text)).toEqual([`text ${text}`]);
   });
-  test("a list that is cut keeps its calls", () => {
+  test("a truncated list keeps its calls", () => {
     expect(lines(xlam, `[${f}, {"name": "g", "arguments": {"x": "y`)).toEqual(["call f{}", 'cut g{"x":"y"}']);
     expect(lines(xlam, `[${f},`)).toEqual(["call f{}", "control ,"]);
   });
@@ -148,7 +148,7 @@ describe("phi4-mini", () => {
     expect(lines(phi4Mini, prose)).toEqual([`text ${prose}`]);
     expect(lines(phi4Mini, `<think>${prose}`)).toEqual([`thinking ${prose}`]);
   });
-  test("Microsoft's marks stand around the same list", () => {
+  test("Microsoft's marks may surround the same list", () => {
     expect(lines(phi4Mini, '<|tool_call|>[{"name": "f"}]<|/tool_call|>')).toEqual(["call f{}", "control ]", "control <|/tool_call|>"]);
   });
 });
@@ -157,7 +157,7 @@ describe("hermes", () => {
   const raws = (input: string): string[] =>
     scanPieces(hermes, [input]).flatMap((event) => (event.type === "malformed" || event.type === "control" ? [event.raw] : []));
 
-  test("a name or an id has 256 characters at most; the limit acts at that very character", () => {
+  test("a name or an id has at most 256 characters, and the limit acts at exactly that character", () => {
     const long = "x".repeat(256);
     const fits = `<tool_call>{"id": "${long}", "name": "${long}", "arguments": {}}</tool_call>`;
     expect(lines(hermes, fits)).toEqual([`call ${long}{}`, "control </tool_call>"]);
@@ -174,7 +174,7 @@ describe("hermes", () => {
       'control y"}</tool_call>',
     ]);
   });
-  test("an escape counts as the character that it stands for", () => {
+  test("an escape counts as one character", () => {
     const long = "\\u00e9".repeat(256);
     expect(lines(hermes, `<tool_call>{"name": "${long}", "arguments": {}}</tool_call>`)[0]).toMatch(/^call é+\{\}$/);
     expect(lines(hermes, `<tool_call>{"name": "${long}\\u00e9", "arguments": {}}</tool_call>`)[0]).toBe("malformed too-long");
@@ -185,11 +185,11 @@ describe("mistral", () => {
   const idsOf = (input: string, options?: ScannerOptions) =>
     scanPieces(mistral, [input], options).flatMap((event) => (event.type === "tool-end" ? [[event.id, event.nativeId]] : []));
 
-  test("an id in front of the arguments is the call's; one behind them cannot be", () => {
+  test("an id before the arguments is the call's; one after them comes too late", () => {
     expect(idsOf("[TOOL_CALLS]f[CALL_ID]abcdef123[ARGS]{}")).toEqual([["abcdef123", "abcdef123"]]);
     expect(idsOf('[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "abcdef123"}]')).toEqual([["call00000", "abcdef123"]]);
   });
-  test("ids that are minted have nine characters, unless the caller mints them", () => {
+  test("minted ids have nine characters, unless the caller mints them", () => {
     expect(idsOf("[TOOL_CALLS]f[ARGS]{}[TOOL_CALLS]f[ARGS]{}")).toEqual([
       ["call00000", undefined],
       ["call00001", undefined],
@@ -201,12 +201,12 @@ describe("mistral", () => {
     for (const text of ["[TOOL_CALLS]f[ARGS]", "[TOOL_CALLS]f[CALL_ID]abc", "[TOOL_CALLS]f{"])
       expect(lines(mistral, text)).toEqual(["cut f{}"]);
   });
-  test("prose before a brace is no name", () => {
+  test("prose before a brace is not a name", () => {
     for (const text of ['[TOOL_CALLS] is a mark, then {"a": 1}', '[TOOL_CALLS]f({"a": 1})'])
       expect(lines(mistral, text)).toEqual(["malformed no-name"]);
     expect(lines(mistral, '[TOOL_CALLS] f {"a": 1}')).toEqual(['call f{"a":1}']);
   });
-  test("a stray closer is control where it is a token, and text where it is a tag", () => {
+  test("a stray closer is control if it is a token, and text if it is a tag", () => {
     expect(lines(mistral, "a[/THINK]b</think>c")).toEqual(["text a", "control [/THINK]", "text b</think>c"]);
   });
 });
@@ -218,14 +218,14 @@ describe("arguments given as a string", () => {
       .map((event) => (event.type === "tool-delta" ? event.json : ""))
       .join("");
 
-  test("are read no further than they may be deep", () => {
+  test("are read only to the maximum depth", () => {
     const input = call('{"a": {"b": {"c": 1}}}');
     expect(deltas(input, { maxDepth: 2 })).toBe('{"a": {');
     expect(lines(hermes, input, { maxDepth: 2 })).toEqual(["malformed too-deep", "control </tool_call>"]);
     expect(lines(hermes, input, { maxDepth: 3 })).toEqual(['call f{"a":{"b":{"c":1}}}', "control </tool_call>"]);
     expect(lines(hermes, call(`{"a": ${"[".repeat(300)}`).slice(0, -13))).toEqual(["malformed too-deep"]);
   });
-  test("are one object, with nothing but blanks around it", () => {
+  test("must be one object, with nothing but blanks around it", () => {
     expect(lines(hermes, call(' {"a": 1}\n'))).toEqual(['call f{"a":1}', "control </tool_call>"]);
     for (const held of ['{"a": 1} x', '{"a": 1} {}', '{"a": 1 2}', '{"a": 1', "[1]"])
       expect(lines(hermes, call(held))).toEqual(["malformed bad-arguments", "control </tool_call>"]);
@@ -233,7 +233,7 @@ describe("arguments given as a string", () => {
   });
 });
 
-describe("in a list, what is no call takes no neighbour down", () => {
+describe("in a list, an entry that is not a call does not affect its neighbours", () => {
   const good = '{"name": "f", "arguments": {}}';
   const late = '{"arguments": {}, "name": "f"}';
   const marked = (list: string) => lines(hermes, `<tool_call>${list}</tool_call>`).filter((line) => !line.startsWith("control"));
@@ -253,13 +253,13 @@ describe("in a list, what is no call takes no neighbour down", () => {
     }
     if (code === "no-name") expect(bare(`[${good}, ${stray}]`)).toEqual(["call f{}", "malformed no-name", "text \nx"]);
   });
-  test("a comma behind the last one is nothing", () => {
+  test("a comma after the last entry is ignored", () => {
     expect(marked(`[${good}, ]`)).toEqual(["call f{}"]);
     expect(marked(`[${good},`)).toEqual(["call f{}"]);
   });
 });
 
-describe("several objects in one block are as many calls", () => {
+describe("several objects in one block are several calls", () => {
   const [f, g] = ['{"name": "f", "arguments": {}}', '{"name": "g", "arguments": {"x": 1}}'];
   const called = ["call f{}", 'call g{"x":1}'];
 
@@ -279,7 +279,7 @@ describe("several objects in one block are as many calls", () => {
   });
 });
 
-describe("an object that has something else for its arguments is no complete call", () => {
+describe("an object with something else as arguments is never a complete call", () => {
   test.each<[string, string, string]>([
     ["hermes", '<tool_call>{"name": "f", "city": "Oslo"}</tool_call>', "malformed bad-arguments"],
     ["granite", '<tool_call>{"name": "f", "input": {"a": 1}}</tool_call>', "malformed bad-arguments"],
@@ -294,11 +294,11 @@ test.each([
   ["json", '{"name": "f", "parameters": {}}'],
   ["llama3", '{"name": "f", "parameters": {}}'],
   ["xlam", '[{"name": "f", "arguments": {}}]'],
-])("a call may begin right behind a thinking closer that has no partner: %s", (id, call) => {
+])("a call may begin right after an unmatched thinking closer: %s", (id, call) => {
   expect(lines(getDialect(id), `hm</think>${call}`).slice(0, 2)).toEqual(["text hm</think>", "call f{}"]);
 });
 
-describe("xlam: cut inside the list", () => {
+describe("xlam: a list that is cut", () => {
   const good = '{"name": "f", "arguments": {}}';
   test("an element is a call once its name and the key of its arguments are known", () => {
     for (const cut of [`[${good}, {"name": "g", "arguments":`, `[${good}, {"name": "g", "arguments"`])
@@ -307,13 +307,13 @@ describe("xlam: cut inside the list", () => {
     expect(lines(xlam, `[${good}, {"name": "g"`)).toEqual(["call f{}", "malformed no-name"]);
     expect(lines(xlam, `[${good}, {"name": "g", "x": {"arguments": `)).toEqual(["call f{}", "malformed no-name"]);
   });
-  test("the first one without a mark is a call once its arguments have begun", () => {
+  test("the first one, without a mark, is a call once its arguments have begun", () => {
     expect(lines(xlam, '[{"name": "g", "arguments":')).toEqual(['text [{"name": "g", "arguments":']);
     expect(lines(xlam, '[{"name": "g", "arguments": {')).toEqual(["cut g{}"]);
   });
 });
 
-test("a comment ends with its line, however that ends", () => {
+test("a comment ends with its line, whatever the line end", () => {
   for (const end of ["\n", "\r\n", "\r"])
     expect(lines(hermes, `<tool_call>{name: "f", // it's one${end}arguments: {a: "x"}}</tool_call>`)[0]).toBe('call f{"a":"x"}');
 });
@@ -334,12 +334,12 @@ test("a fence around something else is text, both ends of it", () => {
   }
 });
 
-describe("ids that the model wrote", () => {
+describe("ids written by the model", () => {
   const ids = (input: string, dialect = hermes) =>
     cutAnyhow(dialect, input).flatMap((event) => (event.type === "tool-end" ? [[event.id, event.nativeId]] : []));
   const call = (id: string) => `<tool_call>{"id": ${JSON.stringify(id)}, "name": "f", "arguments": {}}</tool_call>`;
 
-  test("a blank one is none, and of a doubled one the second is new", () => {
+  test("a blank id is ignored, and the second of two equal ids is replaced", () => {
     expect(ids(call("") + call(" "))).toEqual([
       ["call_0", undefined],
       ["call_1", undefined],
@@ -351,12 +351,12 @@ describe("ids that the model wrote", () => {
       ["call_3_", "a"],
     ]);
   });
-  test("a malformed call takes back the start that it had", () => {
+  test("a malformed call has the id of its tool-start", () => {
     const events = cutAnyhow(hermes, '<tool_call>{"id": "", "name": "f", "arguments": 5}</tool_call>');
     const starts = events.flatMap((event) => (event.type === "tool-start" ? event.id : []));
     expect(events.flatMap((event) => (event.type === "malformed" ? event.id : []))).toEqual(starts);
   });
-  test("cohere: a call that cannot be read does not take its neighbour with it", () => {
+  test("cohere: an unreadable call does not affect its neighbour", () => {
     const item = (n: number, args: string) => `{"tool_call_id": "${n}", "tool_name": "f", "parameters": ${args}}`;
     const input = `<|START_ACTION|>[${item(0, "{bad}")}, ${item(1, "{}")}]<|END_ACTION|>`;
     expect(lines(cohere, input)).toEqual(["malformed bad-arguments", "call f{}", "control ]", "control <|END_ACTION|>"]);
@@ -373,7 +373,7 @@ describe("a call without a mark inside thinking", () => {
   const calls = (id: keyof typeof bare, text: string, options: ScannerOptions) =>
     lines(getDialect(id), text, options).filter((line) => !line.startsWith("control"));
 
-  test.each(Object.entries(bare) as [keyof typeof bare, string][])("of %s is what the caller asks for", (id, call) => {
+  test.each(Object.entries(bare) as [keyof typeof bare, string][])("of %s follows the caller's setting", (id, call) => {
     for (const before of ["<think>", "<think>hm\n", "<think>hm {1} [2]\n{3}\n"]) {
       const thought = before === "<think>" ? [] : [`thinking ${before.slice(7)}`];
       const called = [...thought, 'call f{"a":"x"}'];
@@ -387,20 +387,20 @@ describe("a call without a mark inside thinking", () => {
       }
     }
   });
-  test("needs a declared name where tools are declared, and else stays thinking", () => {
+  test("needs a declared name if tools are declared, and stays thinking otherwise", () => {
     const other: Tool[] = [{ name: "g", parameters: {} }];
     for (const id of ["json", "llama3", "xlam"] as const)
       expect(calls(id, `<think>hm\n${bare[id]}\nso`, { tools: other, callsInThinking: "promote" })).toEqual([
         `thinking hm\n${bare[id]}\nso`,
       ]);
   });
-  test("that goes on too long is thinking", () => {
+  test("that is too long is thinking", () => {
     const options: ScannerOptions = { callsInThinking: "promote", maxCallChars: 12 };
     expect(calls("json", `<think>hm\n${bare.json}</think>ok`, options)).toEqual([`thinking hm\n${bare.json}`, "text ok"]);
   });
 });
 
-test("mistral: a call object that lost its list is a call, and arguments without a name are none", () => {
+test("mistral: a call object without its list is a call, and arguments without a name are not", () => {
   const one = '[TOOL_CALLS]{"name": "f", "arguments": {"a": 1}}';
   expect(lines(mistral, `${one} x${one}`)).toEqual(['call f{"a":1}', "text  x", 'call f{"a":1}']);
   for (const args of ['{"command": "ls"}', '{"name": "John"}', "{}"])
@@ -411,7 +411,7 @@ test("mistral: a call object that lost its list is a call, and arguments without
     ]);
 });
 
-test("xlam: a stop behind the key of the arguments cuts the call, as the end of the input does", () => {
+test("xlam: a stop token after the key of the arguments truncates the call, like the end of the input", () => {
   for (const end of ["", "<|im_end|>", " <|eot_id|>"])
     expect(lines(xlam, `<tool_call>[{"name": "f", "arguments":${end}`)[0]).toBe("cut f{}");
 });
@@ -425,10 +425,10 @@ describe("apertus: the name of a call is the key of its arguments", () => {
       expect(calls(`[{"${name}": {"id": "1"}}]`)).toEqual([`call ${name}{"id":"1"}`]);
     expect(calls('[{"f": {}}, {"g": null}, {"h": "{\\"a\\": 1}"}]')).toEqual(["call f{}", "call g{}", 'call h{"a":1}']);
   });
-  test("a model that writes the name as others do is understood", () => {
+  test("a call in the usual form is read, too", () => {
     expect(calls('[{"name": "f", "arguments": {"a": 1}}]')).toEqual(['call f{"a":1}']);
   });
-  test("what has no name, or no arguments, is malformed, and the next one is read", () => {
+  test("an entry without a name or arguments is malformed, and the next one is read", () => {
     expect(calls('[{}, {" ": {}}, {"f": 5}, {"g": {}}]')).toEqual([
       "malformed no-name",
       "malformed no-name",
@@ -436,33 +436,33 @@ describe("apertus: the name of a call is the key of its arguments", () => {
       "call g{}",
     ]);
   });
-  test("cut behind the name it is that call; before, it is not the one before", () => {
+  test("cut after the name it is a truncated call, before it malformed", () => {
     expect(lines(apertus, '<|tools_prefix|>[{"f"')).toEqual(["cut f{}"]);
     expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {')).toEqual(['call f{"g":1}', "malformed no-name"]);
     expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {"h')).toEqual(['call f{"g":1}', "malformed no-name"]);
   });
-  test("calls end the thinking that they stand in", () => {
+  test("calls end the thinking around them", () => {
     expect(lines(apertus, '<|inner_prefix|>Hm.<|tools_prefix|>[{"f": {}}]')).toEqual(["thinking Hm.", "call f{}", "control ]"]);
   });
 });
 
-describe("command-r: calls stand in a list behind a word", () => {
+describe("command-r: calls are in a list after the word Action", () => {
   const commandR = getDialect("command-r");
   const list = '[{"tool_name": "f", "parameters": {"a": "```"}}]';
 
   test.each(["Action:\n```json\n", "Action: ```json\n", "Action:```", "Action: "])("%j", (head) => {
     expect(lines(commandR, `Plan: I look.\n${head}${list}\n\`\`\` So.`)[1]).toBe('call f{"a":"```"}');
   });
-  test("the word alone is text, and so is code behind it", () => {
+  test("the word alone is text, and so is code after it", () => {
     for (const text of ["Call to Action: buy!", "Action: ```python\nprint([1])\n```", "Action: [link](x)", "Action:"])
       expect(lines(commandR, text)).toEqual([`text ${text}`]);
   });
-  test("a fence without calls is text", () => {
+  test("a fence without the word is text", () => {
     expect(lines(commandR, `\`\`\`json\n${list}\n\`\`\``)).toEqual([`text \`\`\`json\n${list}\n\`\`\``]);
   });
 });
 
-describe("internlm: the plugin's mark may stand apart, or be missing", () => {
+describe("internlm: the plugin's mark may be separate, or missing", () => {
   test.each(["<|action_start|><|plugin|>\n", "<|action_start|> <|plugin|>", "<|action_start|>"])("%j", (head) => {
     expect(lines(getDialect("internlm"), `${head}{"name": "f", "parameters": {}}<|action_end|>`)).toEqual([
       "call f{}",

@@ -1,4 +1,4 @@
-// Families with calls like Hermes' and prompts of their own: what is special about each.
+// Families with calls like Hermes' and their own prompts: what is special about each.
 import { describe, expect, test } from "vitest";
 import type { Request } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -8,7 +8,7 @@ import { lines } from "./scanning.ts";
 const f = '{"name": "f", "arguments": {}}';
 const g = '{"name": "g", "arguments": {"a": 1}}';
 
-describe("what they write", () => {
+describe("their outputs", () => {
   test.each<[string, string, string, string[]]>([
     [
       "hunyuan",
@@ -72,13 +72,13 @@ describe("what they write", () => {
     expect(lines(getDialect(id), input)).toEqual(expected);
   });
 
-  test("an output that goes on from the words that open Apriel's thinking begins in it", () => {
+  test("an output that continues the words that open Apriel's thinking begins in thinking", () => {
     const prompt = getDialect("apriel").render({ model: "", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] });
     expect(lines(getDialect("apriel"), "Hm.\n[BEGIN FINAL RESPONSE]\nHi.", { prompt })).toEqual(["thinking Hm.\n", "text Hi."]);
   });
 });
 
-describe("what they are asked", () => {
+describe("their prompts", () => {
   const say = (role: "system" | "user", text: string) => ({ role, content: [{ type: "text" as const, text }] });
   const asked = (setting: string, messages: Request["messages"], thinking?: boolean) =>
     promptText(getDialect(setting).render({ model: "", messages }, thinking === undefined ? {} : { thinking }));
@@ -87,18 +87,18 @@ describe("what they are asked", () => {
     ["nemotron", "<think>\n", "<think></think>"],
     ["nemotron/llama-nemotron-super-v1.5", "<|end_header_id|>\n\n", "<think>\n\n</think>\n\n"],
     ["smollm3", "<|im_start|>assistant\n", "<think>\n\n</think>\n"],
-  ])("%s: a word switches thinking off, and so does the caller", (setting, thinks, silent) => {
+  ])("%s: a word in the prompt turns thinking off, and so does the caller", (setting, thinks, silent) => {
     expect(asked(setting, [say("user", "Hi")]).endsWith(thinks)).toBe(true);
     expect(asked(setting, [say("system", "Be brief. /no_think"), say("user", "Hi")]).endsWith(silent)).toBe(true);
     expect(asked(setting, [say("user", "Hi")], false).endsWith(silent)).toBe(true);
   });
 
-  test("nemotron: the last word about thinking counts, and no word is repeated", () => {
+  test("nemotron: the last word about thinking counts, and the words are removed", () => {
     const prompt = asked("nemotron", [say("system", "/no_think"), say("user", "Hi /think")]);
     expect(prompt).toBe("<SPECIAL_10>System\n\n\n<SPECIAL_11>User\nHi\n<SPECIAL_11>Assistant\n<think>\n");
   });
 
-  test("the older Llama-Nemotrons are told in the system message whether they shall think", () => {
+  test("the older Llama-Nemotrons get the thinking setting in the system message", () => {
     const head = "<|start_header_id|>system<|end_header_id|>\n\n";
     const setting = "nemotron/llama-nemotron-nano-v1";
     expect(asked(setting, [say("system", "Be brief.")], true)).toContain(`${head}detailed thinking on\n\nBe brief.<|eot_id|>`);
@@ -106,13 +106,13 @@ describe("what they are asked", () => {
     expect(asked(setting, [say("user", "Hi")])).toContain(`${head}<|eot_id|>`);
   });
 
-  test("smollm3: a system text that shall stand alone does", () => {
+  test("smollm3: a system text with /system_override replaces the default one", () => {
     expect(asked("smollm3", [say("system", "Be brief. /system_override"), say("user", "Hi")])).toBe(
       "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n",
     );
   });
 
-  test("hermes: in Nous' prompt a schema of several types, or of none that it knows, does not stop it", () => {
+  test("hermes: in Nous' prompt, a schema with several types, or unknown ones, is rendered", () => {
     const properties = {
       a: { type: ["string", "null"] },
       b: { anyOf: [] },

@@ -1,4 +1,4 @@
-// Every dialect's grammars in real llama.cpp: each compiles, accepts the true calls and refuses the false ones.
+// Every dialect's grammars in the real llama.cpp: each compiles, accepts the true calls and refuses the false ones.
 import { join } from "node:path";
 import type { LlamaGrammar } from "node-llama-cpp";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { startLlama } from "../../src/engines/llama/runtime.ts";
 import { describeShared, shared } from "../shared.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
 
-/** Whether a text is one that the grammar allows, in llama.cpp's own judgement. */
+/** Whether llama.cpp accepts a text by the grammar. */
 async function compiled(gbnf: string): Promise<(text: string) => boolean> {
   const { llama } = await startLlama(false);
   const grammar = (await llama.createGrammar({ grammar: gbnf })) as LlamaGrammar & { _testText(text: string): boolean };
@@ -19,7 +19,7 @@ async function compiled(gbnf: string): Promise<(text: string) => boolean> {
 
 async function objections(dialect: Dialect, one: Case, choice: ToolChoice): Promise<string[]> {
   const gbnf = dialect.grammar?.(one.tools, choice).gbnf ?? "";
-  if (gbnf === "") return []; // nothing says where a call begins
+  if (gbnf === "") return []; // nothing marks the beginning of a call
   const allows = await compiled(gbnf);
   const about = (what: string): string => `${one.id}, ${JSON.stringify(choice)}: ${what}`;
   if (choice === "none") return allows(trueText(dialect, one)) || !allows("Hi < there {") ? [about("a call, or no text")] : [];
@@ -40,7 +40,7 @@ async function allObjections(dialect: Dialect, cases: readonly Case[]): Promise<
 
 const dialects = listDialects().map((dialect) => [dialect.id, dialect] as const);
 
-describe("llama.cpp takes our grammars", () => {
+describe("llama.cpp accepts our grammars", () => {
   test.each(dialects)("%s: tools of our own", async (_, dialect) => {
     expect(await allObjections(dialect, ownCases)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Images, sounds and films in a prompt: each stands where it was shown, as the placeholder that the model's template has for it.
+// Images, audio and video in a prompt: each is in its place, as the placeholder of the model's template.
 import { describe, expect, test } from "vitest";
 import type { Media, Message, Text } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -9,7 +9,7 @@ const said = (text: string): Text => ({ type: "text", text });
 const shown = (mediaType: string): Media => ({ type: "media", mediaType, data: "AA==" });
 const user = (...content: (Text | Media)[]): Message[] => [{ role: "user", content }];
 
-/** What stands for a medium, with what the template has around it. Where a variant is named, it alone. */
+/** The placeholder of each kind of media, with the template's text around it. If a variant is given, only there. */
 const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apriel: { image: "[IMG]" },
   cohere: { image: "<|END_TEXT|><|IMG_PATCH|><|START_TEXT|>" },
@@ -63,13 +63,13 @@ describe.each(cases.filter(({ expected }) => expected !== undefined))(
   ({ dialect, variant, mediaType, expected = "" }) => {
     const render = (...content: (Text | Media)[]) => dialect.render({ model: "", messages: user(...content) }, { variant });
 
-    test("stands between the words that it was shown between", () => {
+    test("is between the texts it was sent between", () => {
       const prompt = render(said("first words"), shown(mediaType), said("last words"));
       expect(promptText(prompt)).toContain(`first words${expected}last words`);
       expect(prompt.filter(({ media }) => media)).toEqual([{ text: expect.stringMatching(/./), control: true, media: shown(mediaType) }]);
     });
 
-    test("one placeholder for each, and none for what somebody only wrote", () => {
+    test("one placeholder for each medium, and none for text that merely looks like one", () => {
       const [piece] = render(said("a"), shown(mediaType), said("b")).filter(({ media }) => media);
       const token = piece?.text ?? "";
       const prompt = render(shown(mediaType), said(`look: ${token}`), shown(mediaType));
@@ -80,7 +80,7 @@ describe.each(cases.filter(({ expected }) => expected !== undefined))(
 );
 
 test.each(cases.filter(({ expected }) => expected === undefined))(
-  "$dialect.id/$variant has no word for $kind: the words stay, and the engine is told of the medium or leaves it out itself",
+  "$dialect.id/$variant has no placeholder for $kind: the text stays, and the medium is in a piece of its own or left to the engine",
   ({ dialect, variant, mediaType }) => {
     const messages = user(said("first words"), shown(mediaType), said("last words"));
     const prompt = dialect.render({ model: "", messages }, { variant });

@@ -1,4 +1,4 @@
-// MiniCPM5: values in CDATA sections, and the drift that vLLM's parser knows.
+// MiniCPM5: values in CDATA sections, and the deviations that vLLM's parser knows.
 import { expect, test } from "vitest";
 import { minicpm5 } from "../../src/dialects/minicpm5.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -9,15 +9,15 @@ const tools = [{ name: "f", parameters: { type: "object", properties: { a: { typ
 
 test.each([
   ["markup and closers", "<b>x</b></param></function>"],
-  ["what looks like the next parameter", '</param><param name="b">1</param>'],
+  ["text that looks like the next parameter", '</param><param name="b">1</param>'],
   ["the end of a section", "a]]>b]]"],
   ["nothing", ""],
   ["a section", "<![CDATA[x]]>"],
-])("a section holds %s", (_, value) => {
+])("a section may contain %s", (_, value) => {
   expect(lines(minicpm5, call(`<![CDATA[${value}]]>`))).toEqual([`call f{"a":${JSON.stringify(value)}}`]);
 });
 
-test("a section that is cut streams what there is of it, and half its opener is nothing", () => {
+test("a truncated section streams what there is of it, and half its opener is ignored", () => {
   expect(lines(minicpm5, '<function name="f"><param name="a"><![CDATA[x')).toEqual(['cut f{"a":"x"}']);
   expect(lines(minicpm5, '<function name="f"><param name="a"><![CDA')).toEqual(["cut f{}"]);
   const scanner = minicpm5.createScanner({ tools });
@@ -25,7 +25,7 @@ test("a section that is cut streams what there is of it, and half its opener is 
   expect(events.at(-1)).toMatchObject({ type: "tool-delta", json: '{"a":"<b>' });
 });
 
-test("elsewhere in a value it is text", () => {
+test("a section elsewhere in a value is text", () => {
   expect(lines(minicpm5, call("x <![CDATA[y]]>"))).toEqual(['call f{"a":"x <![CDATA[y]]>"}']);
 });
 
@@ -38,29 +38,29 @@ test("objects and lists are read as Python prints them", () => {
   });
 });
 
-test("what Python would escape otherwise than JSON is written as JSON", () => {
+test("values that Python would escape differently are written as JSON", () => {
   const written = promptText(minicpm5.renderToolCall({ name: "f", arguments: { o: { a: "\u00a0" } } }));
   expect(written).toBe('<function name="f"><param name="o">{"a": "\u00a0"}</param></function>');
 });
 
-test("a server lost the blanks behind tokens, or shows them as the tokenizer writes them", () => {
+test("missing blanks after tokens, or blanks in the tokenizer's spelling, are accepted", () => {
   for (const blank of ["", "\u0120"]) {
     const text = `<function${blank}name="f"><paramname="a">1</param></function>`;
     expect(lines(minicpm5, text, { tools })).toEqual(['call f{"a":"1"}']);
   }
 });
 
-test("all arguments in one parameter, as OpenAI wraps them", () => {
+test("all arguments in one parameter, in OpenAI's wrapper, are unwrapped", () => {
   const text = `<function name="f"><param name="properties">{'a': 'x'}</param></function>`;
   expect(lines(minicpm5, text, { tools })).toEqual(['call f{"a":"x"}']);
 });
 
-test("somebody who explains the format calls nothing", () => {
+test("an explanation of the format is text", () => {
   const text = 'Write <function name="g"> and <param name="x">, then </function>. <functional> <function>';
   expect(lines(minicpm5, text)).toEqual([`text ${text}`]);
 });
 
-test("calls stand one below the other, and a call that cannot be read takes no neighbour down", () => {
+test("consecutive calls are read, and an unreadable call does not affect its neighbour", () => {
   expect(lines(minicpm5, `${call("1")}\n${call("2")}<|im_end|>`)).toEqual([
     'call f{"a":"1"}',
     "text \n",

@@ -1,4 +1,4 @@
-// What Muse Glimmer's headers decide: the recipient says what a message is, unless it is a call from its first character on.
+// Muse Glimmer's headers: the recipient decides what a message is, unless the message is a call from its first character on.
 import { expect, test } from "vitest";
 import { museGlimmer } from "../../src/dialects/muse-glimmer.ts";
 import { endsOf, scanPieces, textOf, thinkingOf, units } from "./scanning.ts";
@@ -20,14 +20,14 @@ function read(input: string, options = {}) {
   };
 }
 
-test("a tool without a namespace is called by its name alone, though the prompt calls it get_weather.*", () => {
+test("a tool without a namespace gets its plain name, although the prompt calls it get_weather.*", () => {
   const name = "get_weather.get_weather";
   const { calls } = read(` to=${name}<|message|>${block(name, PARIS)}<|eot|>`);
   expect(calls).toEqual([{ name: "get_weather", args: { city: "Paris" } }]);
   expect(read(` to=weather.get_weather<|message|>${block("weather.get_weather")}`).calls[0]?.name).toBe("weather.get_weather");
 });
 
-test("thinking without its end is ended by the next recipient", () => {
+test("unclosed thinking is ended by the next recipient", () => {
   const { thinking, calls, text } = read(` to=self<|message|>I look. to=get_weather<|message|>${block("get_weather")}<|eot|>`);
   expect({ thinking, calls, text }).toEqual({ thinking: "I look. ", calls: [{ name: "get_weather", args: {} }], text: "" });
 });
@@ -39,11 +39,11 @@ test("a recipient in prose is prose", () => {
   }
 });
 
-test("markup that no header sends to a tool is text", () => {
+test("markup without a header that addresses a tool is text", () => {
   expect(read(block("get_weather", PARIS))).toMatchObject({ text: block("get_weather", PARIS), calls: [] });
 });
 
-test("a call that is sent to nobody, or to the user, is a call if its tool is declared and nothing stands before it", () => {
+test("a call addressed to no one, or to the user, is a call if its tool is declared and nothing precedes it", () => {
   for (const header of ["<|message|>", " to=user<|message|>", " to=self<|message|>Hm.<|eom|><|start|>assistant<|message|>"]) {
     expect(read(`${header}${block("get_weather", PARIS)}<|eom|>`)).toMatchObject({ text: "", calls: [{ args: { city: "Paris" } }] });
     for (const text of [block("get_time"), `Write ${block("get_weather")}`, "<atem:function_calls>\n<atem:invoke na"])
@@ -52,7 +52,7 @@ test("a call that is sent to nobody, or to the user, is a call if its tool is de
   }
 });
 
-test("the end of a header in a name, or in the place of its end, is no part of the name", () => {
+test("the end of a header inside or after a name is not part of the name", () => {
   const told = (name: string) => read(` to=get_weather<|message|>${block("x", PARIS).replace('x">', name)}<|eot|>`);
   for (const name of [
     'get_weather<|message|>">',
@@ -66,7 +66,7 @@ test("the end of a header in a name, or in the place of its end, is no part of t
   expect(read(` to=get_weather<|message|>${block("get_weather", quoted)}`).calls).toMatchObject([{ args: { city: "a <|message|> b" } }]);
 });
 
-test("what goes to a tool and is no call is malformed, and takes no neighbour with it", () => {
+test("a message to a tool that is not a call is malformed, and does not affect its neighbour", () => {
   const next = `<|start|>assistant to=get_weather<|message|>${block("get_weather", PARIS)}<|eot|>`;
   for (const body of ["print(1)", '<atem:function_calls>[{"name": "get_weather"}]', ""]) {
     const { text, calls, malformed } = read(` to=python<|message|>${body}<|eom|>${next}`);
@@ -74,14 +74,14 @@ test("what goes to a tool and is no call is malformed, and takes no neighbour wi
   }
 });
 
-test("a header that the end cuts is no text", () => {
+test("a truncated header is not text", () => {
   const said = " to=user<|message|>Hi.<|eom|>";
   for (const cut of ["<|start|>", "<|start|>assistant", "<|start|>assistant to=us"])
     expect(read(said + cut)).toMatchObject({ text: "Hi.", malformed: [] });
   expect(read(`${said}<|start|>assistant to=get_w`)).toMatchObject({ text: "Hi.", malformed: ["no-name"] });
 });
 
-test("a call that the end cuts is not complete", () => {
+test("a truncated call is marked as such", () => {
   const { calls } = read(` to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n${PARIS}`);
   expect(calls).toEqual([{ name: "get_weather", args: { city: "Paris" }, truncated: true }]);
 });

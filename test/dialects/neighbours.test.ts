@@ -1,4 +1,4 @@
-// What cannot be read takes no neighbour with it, and is never reported as a complete call: slips that models make between calls.
+// An unreadable call does not affect its neighbours, and is never reported as complete: mistakes that models make between calls.
 import { describe, expect, test } from "vitest";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../src/dialects/registry.ts";
@@ -37,19 +37,24 @@ describe("the next call is read", () => {
     ],
     ["other markup in a block", "minimax-m2", invokes("<bad>"), ["call a{}", "malformed no-name", "call c{}"]],
     ["prose in a block", "minimax-m2", invokes("And:"), ["call a{}", "text \nAnd:\n", "call c{}"]],
-    ["no closer but the block's", "qwen3-coder", `${forgotten}</tool_call>\n${next}`, ['call b{"x":"1"}', "call c{}"]],
-    ["no closer at all: the next may be quoted", "qwen3-coder", `${forgotten}${next}`, [`cut b${JSON.stringify({ x: `1\n${next}` })}`]],
-    ["no closer but the block's, and no more", "qwen3-coder", `${forgotten}</tool_call>\n`, ['call b{"x":"1"}']],
-    ["a bracket too many", "hermes", `<tool_call>${list("}, ")}</tool_call>`, ["call b{}", "malformed no-name", "call c{}"]],
+    ["only the block's closer", "qwen3-coder", `${forgotten}</tool_call>\n${next}`, ['call b{"x":"1"}', "call c{}"]],
+    [
+      "no closer at all: the next call may be quoted",
+      "qwen3-coder",
+      `${forgotten}${next}`,
+      [`cut b${JSON.stringify({ x: `1\n${next}` })}`],
+    ],
+    ["only the block's closer, and nothing after it", "qwen3-coder", `${forgotten}</tool_call>\n`, ['call b{"x":"1"}']],
+    ["one bracket too many", "hermes", `<tool_call>${list("}, ")}</tool_call>`, ["call b{}", "malformed no-name", "call c{}"]],
     ["another separator", "phi4-mini", `functools${list("; ")}`, ["call b{}", "malformed no-name", "call c{}"]],
     [
-      "a bracket too few",
+      "one bracket too few",
       "json",
       '{"name": "b", "parameters": {}\n{"name": "c", "parameters": {}}',
       ["malformed bad-arguments", "call c{}"],
     ],
     [
-      "no call in a list",
+      "something else in a list",
       "pythonic",
       "<|tool_call_start|>[a(), b, 5, 's', c()]<|tool_call_end|>",
       ["call a{}", "malformed no-name", "malformed no-name", "malformed no-name", "call c{}"],
@@ -60,7 +65,7 @@ describe("the next call is read", () => {
   });
 });
 
-describe("a call that has arguments is never complete without them", () => {
+describe("a call with arguments is never complete without them", () => {
   test.each<[string, string, string[]]>([
     ["hermes", '<tool_call>{"name": "rm", "arguments" {"path": "/tmp"}}</tool_call>', ["malformed bad-arguments"]],
     ["harmony", '<|channel|>commentary to=functions.f<|message|><|message|>{"a": 1}<|call|>', ["malformed bad-arguments"]],
@@ -70,7 +75,7 @@ describe("a call that has arguments is never complete without them", () => {
   });
 });
 
-test("a blank in a closing tag is no content", () => {
+test("a blank in a closing tag is ignored", () => {
   const input =
     '<｜DSML｜function_calls><｜DSML｜invoke name="b"><｜DSML｜parameter name="x" string="true">1</｜DSML｜parameter ></｜DSML｜invoke ></｜DSML｜function_calls > end';
   expect(lines(getDialect("deepseek-v3.2"), input)).toEqual(['call b{"x":"1"}', "control </｜DSML｜function_calls >", "text  end"]);
@@ -96,7 +101,7 @@ describe("a string that quotes the format is content, and what it quotes is not 
   });
 });
 
-describe("who only mentions the mark of a call makes none, unless something closes it", () => {
+describe("the opening mark of a call alone is text, unless something closes it", () => {
   test.each([
     ["hermes", "<tool_call>", "</tool_call>"],
     ["granite", "<tool_call>", "</tool_call>"],
@@ -114,7 +119,7 @@ describe("who only mentions the mark of a call makes none, unless something clos
   test("in thinking it is thinking", () => {
     expect(lines(getDialect("hermes"), "<think>I use the <tool_call> tag to")).toEqual(["thinking I use the <tool_call> tag to"]);
   });
-  test("the call behind it is read", () => {
+  test("a call after it is read", () => {
     const call = '<tool_call>{"name": "f"}</tool_call>';
     expect(lines(getDialect("hermes"), `The <tool_call> tag: ${call}`)).toEqual([
       "text The <tool_call> tag: ",

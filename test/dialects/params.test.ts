@@ -1,4 +1,4 @@
-// Parameters between tags: what is a closer and what is content, what is written when, and how values get their types.
+// Parameters between tags: which closers count and which are content, what is emitted when, and how values get their types.
 import { describe, expect, test } from "vitest";
 import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
@@ -37,7 +37,7 @@ function argumentsOf(dialect: typeof qwen3Coder, text: string, options: ScannerO
 const deltasOf = (events: readonly Event[]): string => events.map((event) => (event.type === "tool-delta" ? event.json : "")).join("");
 
 describe("a closer counts only before a legal token", () => {
-  test("elsewhere it is content, however many blanks and closers follow", () => {
+  test("anywhere else it is content, however many blanks and closers follow", () => {
     for (const path of [
       "a</parameter>b",
       "</parameter>  \n</parameter>",
@@ -47,19 +47,19 @@ describe("a closer counts only before a legal token", () => {
     ])
       expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
   });
-  test("before one, text about the format itself stays ambiguous, and is cut", () => {
+  test("before one, a text about the format itself is ambiguous, and is cut", () => {
     expect(argumentsOf(qwen3Coder, qwen("a</parameter>\n<parameter=line>1"))).toEqual([{ path: "a", line: 1 }]);
   });
-  test("a stop ends a value only where the input ends", () => {
+  test("a stop token ends a value only at the end of the input", () => {
     expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
     expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);
   });
-  test("at the end of input it closes, but nothing is closed by us", () => {
+  test("at the end of the input it closes the value, but we never close the JSON", () => {
     const events = scanPieces(qwen3Coder, ["<tool_call><function=edit><parameter=path>a</parameter>\n</func"], { tools });
     expect(endsOf(events)).toMatchObject([{ arguments: { path: "a" }, truncated: true }]);
     expect(deltasOf(events)).toBe('{"path":"a');
   });
-  test("lists and objects that hold a tag are rendered without it", () => {
+  test("lists and objects that contain a tag are rendered without it", () => {
     const args = { tags: ["</parameter>\n</function>", "<parameter=line>"] };
     expect(argumentsOf(qwen3Coder, promptText(qwen3Coder.renderToolCalls([{ name: "edit", arguments: args }])))).toEqual([args]);
   });
@@ -68,25 +68,25 @@ describe("a closer counts only before a legal token", () => {
 describe("a missing closer", () => {
   const open = "<tool_call><function=edit><parameter=path>";
 
-  test("is supplied by the next parameter, if it is declared or nothing is", () => {
+  test("is supplied by the next parameter, if it is declared, or if none are", () => {
     expect(argumentsOf(qwen3Coder, `${open}a <parameter=line>2</parameter></function>`)).toEqual([{ path: "a ", line: 2 }]);
     expect(argumentsOf(qwen3Coder, `${open}a <parameter=x>2</parameter></function>`)).toEqual([{ path: "a <parameter=x>2" }]);
     expect(argumentsOf(qwen3Coder, `${open}a <parameter=x>2</parameter></function>`, {})).toEqual([{ path: "a ", x: "2" }]);
   });
-  test("is not supplied by half a tag, and no real closer is lost in it", () => {
+  test("is not supplied by half a tag, and no real closer is lost in one", () => {
     for (const path of ["<parameter=", '<parameter="line', "<parameter=line", "<parameter=<parameter="])
       expect(argumentsOf(qwen3Coder, `${open}${path}</parameter></function>`)).toEqual([{ path }]);
     expect(argumentsOf(glm, "<tool_call>edit<arg_key>path</arg_key><arg_value><arg_key></arg_value></tool_call>")).toEqual([
       { path: "<arg_key>" },
     ]);
   });
-  test("is not supplied by a parameter that the call has already", () => {
+  test("is not supplied by a parameter that the call already has", () => {
     const text =
       "<tool_call><function=edit><parameter=line>1</parameter><parameter=path>the `<parameter=line>` and <parameter=path> marks</parameter></function>";
     for (const options of [{ tools }, {}])
       expect(argumentsOf(qwen3Coder, text, options)).toMatchObject([{ path: "the `<parameter=line>` and <parameter=path> marks" }]);
   });
-  test("of the call is supplied by the next call and the block's end", () => {
+  test("of the call is supplied by the next call and the end of the block", () => {
     expect(argumentsOf(qwen3Coder, `${open}a</parameter><function=edit></tool_call>`)).toEqual([{ path: "a" }, {}]);
   });
 });
@@ -109,24 +109,24 @@ describe("values", () => {
     expect(typed("note", "nullable")).toBe("nullable");
     expect(typed("note", "None")).toBe("None");
   });
-  test("that are bare in Gemma stay as they were written where a string may stand, unless that is how a number is written", () => {
+  test("without quotes in Gemma stay as written if a string is allowed, unless they are written like a number", () => {
     const either = [{ name: "f", parameters: { type: "object", properties: { a: { type: ["string", "integer"] } } } }];
     const read = (value: string) =>
       endsOf(scanPieces(gemma4, [`<|tool_call>call:f{a:${value}}<tool_call|>`], { tools: either }))[0]?.arguments;
     expect(read("02134")).toEqual({ a: "02134" });
     expect(read("2134")).toEqual({ a: 2134 });
   });
-  test("that may be null leave as soon as they cannot be", () => {
+  test("that may be null are emitted as soon as they cannot be null", () => {
     const scanner = qwen3Coder.createScanner({ tools });
     expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=note>nul"))).toBe("");
     expect(deltasOf(scanner.feed("lable"))).toBe('{"note":"nullable');
   });
-  test("that are strings leave at once, but for a tail that may be a tag", () => {
+  test("that are strings are emitted at once, except an end that may be a tag", () => {
     const scanner = qwen3Coder.createScanner({ tools });
     expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=path>alpha\n</param"))).toBe('{"path":"alpha');
     expect(deltasOf(scanner.feed("s>"))).toBe("\\n</params>");
   });
-  test("say themselves what they are in DSML", () => {
+  test("state their type themselves in DSML", () => {
     const one = (attributes: string, value: string) =>
       argumentsOf(
         deepseekV32,
@@ -140,7 +140,7 @@ describe("values", () => {
   });
 });
 
-describe("a parameter that was not understood makes no call complete", () => {
+describe("a call with a parameter that was not understood is never complete", () => {
   const read = (params: string, options?: ScannerOptions) =>
     lines(qwen3Coder, `<tool_call>\n<function=edit>\n${params}\n</function>\n</tool_call>`, options);
   test.each([
@@ -167,7 +167,7 @@ describe("a key in an element of its own", () => {
   });
 });
 
-test("what closes a call is no text where it comes again, and Qwen3.6 has another word for it", () => {
+test("a repeated end of a call is not text, and neither is Qwen3.6's other word for it", () => {
   const call = (end: string) => `<tool_call>\n<function=edit>\n<parameter=path>\na\n</parameter>\n${end}\n</tool_call>`;
   for (const end of ["</function>\n</function>\n</function_invocation>", "</function_invocation>", "</function>\n</function>"]) {
     expect(argumentsOf(qwen3Coder, call(end))).toEqual([{ path: "a" }]);
@@ -175,7 +175,7 @@ test("what closes a call is no text where it comes again, and Qwen3.6 has anothe
   }
 });
 
-describe("glm: tags that are written twice, or for nothing", () => {
+describe("glm: repeated or empty tags", () => {
   test.each<[string, unknown]>([
     ["<arg_key>path</arg_key></arg_key><arg_value>a</arg_value>", { path: "a" }],
     [
@@ -186,13 +186,13 @@ describe("glm: tags that are written twice, or for nothing", () => {
     ["</arg_value>", {}],
     ["\n</arg_value>\n<arg_key>line</arg_key><arg_value>2</arg_value>", { line: 2 }],
   ])("%s", (pairs, value) => expect(argumentsOf(glm, `<tool_call>edit${pairs}</tool_call>`)).toEqual([value]));
-  test("a value has its closer in it where a legal token follows only later", () => {
+  test("a closer before no legal token is part of the value", () => {
     const text = "<tool_call>edit<arg_key>path</arg_key><arg_value>a</arg_value></arg_value></tool_call>";
     expect(argumentsOf(glm, text)).toEqual([{ path: "a</arg_value>" }]);
   });
 });
 
-describe("glm: as LongCat writes it", () => {
+describe("glm: in LongCat's spelling", () => {
   const call = (body: string) => `<longcat_tool_call>${body}</longcat_tool_call>`;
   test.each([
     ["tags", "edit\n<longcat_arg_key>line</longcat_arg_key>\n<longcat_arg_value>2</longcat_arg_value>\n"],
@@ -216,11 +216,11 @@ describe("glm: a value without its opener", () => {
       { line: 2, path: "a </arg_value> b" },
     ]);
   });
-  test("or where the next key stands, or the call ends", () => {
+  test("or at the next key, or at the end of the call", () => {
     expect(argumentsOf(glm, call("<arg_key>path</arg_key>a") + call(good))).toEqual([{ path: "a" }, { line: 2 }]);
     expect(argumentsOf(glm, call(`<arg_key>path</arg_key>a${good}`))).toEqual([{ path: "a", line: 2 }]);
   });
-  test("that is not there makes no call, and takes no neighbour down", () => {
+  test("that is missing makes the call malformed, and does not affect its neighbour", () => {
     for (const bad of ["<arg_key>path</arg_key>", `<arg_key>path</arg_key>${good}`])
       expect(lines(glm, call(bad) + call(good), { tools })).toEqual(["malformed bad-arguments", 'call edit{"line":2}']);
   });
@@ -229,19 +229,19 @@ describe("glm: a value without its opener", () => {
 describe("glm: a value without its closer", () => {
   const call = (pairs: string) => `<tool_call>edit${pairs}</tool_call>`;
   const path = "<arg_key>path</arg_key><arg_value>a";
-  test("ends where the next key stands", () => {
+  test("ends at the next key", () => {
     expect(argumentsOf(glm, call(`${path}\n<arg_key>line</arg_key>\n<arg_value>2</arg_value>`))).toEqual([{ path: "a\n", line: 2 }]);
     expect(argumentsOf(glm, call("<arg_key>line</arg_key><arg_value>2<arg_key>path</arg_key><arg_value>a</arg_value>"))).toEqual([
       { line: 2, path: "a" },
     ]);
   });
-  test("ends where its call does, and the next call is one", () => {
+  test("ends with its call, and the next call is read", () => {
     expect(argumentsOf(glm, `${call(path)}\n${call(path)}<|observation|>`)).toEqual([{ path: "a" }, { path: "a" }]);
   });
-  test("ends with its call where the output does: what stops it was eaten", () => {
+  test("ends with its call at the end of the output, where the stop token was removed", () => {
     expect(lines(glm, call(path), { tools })).toEqual(['call edit{"path":"a"}']);
   });
-  test("does not end at a key that nobody declared, nor at one that the call has, nor at a call that it quotes", () => {
+  test("does not end at an undeclared key, nor at one that the call already has, nor at a call that it quotes", () => {
     const quotes = [
       "<arg_key>other</arg_key><arg_value>b",
       "<arg_key>path</arg_key><arg_value>b",
@@ -254,12 +254,12 @@ describe("glm: a value without its closer", () => {
 });
 
 describe("a call without its block", () => {
-  test("of a name that nobody declared needs something legal behind it", () => {
+  test("needs something legal after an undeclared name", () => {
     const prose = "Write <function=name> and then its parameters.";
     expect(textOf(scanPieces(qwen3Coder, [prose], { tools }))).toBe(prose);
     expect(argumentsOf(qwen3Coder, "<function=name>\n<parameter=a>1</parameter></function>")).toEqual([{ a: "1" }]);
   });
-  test("stands in MiniMax-M2 where a line begins, or is declared", () => {
+  test("in MiniMax-M2 must begin a line, or be declared", () => {
     const call = (name: string) => `<invoke name="${name}"></invoke>`;
     expect(argumentsOf(minimaxM2, `so ${call("other")}\n${call("other")} ${call("edit")}`)).toEqual([{}, {}]);
     const scanner = minimaxM2.createScanner({ tools });
@@ -268,13 +268,13 @@ describe("a call without its block", () => {
   });
 });
 
-test("a name or a key in quotes may hold what would end it", () => {
+test("a quoted name or key may contain what would end it", () => {
   const args = { "a > b": "1", "": "2", " c": "3", "d/": "4", '"e"': "5" };
   for (const dialect of [qwen3Coder, minimaxM2, deepseekV32])
     expect(argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }])), {})).toEqual([args]);
 });
 
-describe("a schema that names no type of JSON says what it is in other words", () => {
+describe("a schema without a JSON type states the type in other words", () => {
   test.each<[JsonObject, string, Json]>([
     [{ enum: [1, 2] }, "2", 2],
     [{ const: 5 }, "5", 5],
@@ -299,13 +299,13 @@ describe("a schema that names no type of JSON says what it is in other words", (
     ] as const)
       expect(argumentsOf(dialect, input, declared)).toEqual([{ a: value }]);
   });
-  test("where types are told by spelling, a string is one by its schema", () => {
+  test("where spelling decides types, the schema still makes a value a string", () => {
     const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: { enum: ["a", "1"] } } } }] };
     expect(argumentsOf(gemma4, "<|tool_call>call:f{a:1}<tool_call|>", declared)).toEqual([{ a: "1" }]);
   });
 });
 
-describe("a call that cannot be read takes no neighbour down", () => {
+describe("an unreadable call does not affect its neighbour", () => {
   const good = '<invoke name="f"><parameter name="a">1</parameter></invoke>';
   const long = `<invoke name="${"g".repeat(600)}">`;
   const forms: [Dialect, (block: string) => string][] = [
@@ -326,7 +326,7 @@ describe("a call that cannot be read takes no neighbour down", () => {
   });
 });
 
-test("qwen3-coder: ZAYA1's tag stands around calls as Qwen's does", () => {
+test("qwen3-coder: ZAYA1's tag surrounds calls like Qwen's", () => {
   const call = "<zyphra_tool_call>\n<function=edit>\n<parameter=line>\n2\n</parameter>\n</function>\n</zyphra_tool_call>\n";
   expect(textOf(scanPieces(qwen3Coder, [call + call], { tools })).trim()).toBe("");
   expect(argumentsOf(qwen3Coder, call + call)).toEqual([{ line: 2 }, { line: 2 }]);
@@ -346,12 +346,12 @@ describe("qwen3-coder: blanks in closing tags", () => {
   });
 });
 
-test("minimax-m2: a stop is no part of a tag", () => {
+test("minimax-m2: a stop token is not part of a tag", () => {
   expect(lines(minimaxM2, "a <invoke [e~[")).toEqual(["text a <invoke ", "control [e~["]);
   expect(lines(minimaxM2, "<minimax:tool_call><invoke x[e~[b")).toEqual(["malformed no-name", "control [e~[", "text b"]);
 });
 
-test("qwen3-coder: names behind a blank, where a declared tool is called", () => {
+test("qwen3-coder: names after a blank are read, if a declared tool is called", () => {
   const call = "<tool_call><function edit>\n<parameter path>\na\n</parameter></function></tool_call>";
   const declared = { tools: [{ name: "edit" }] };
   expect(lines(qwen3Coder, call, declared)[0]).toBe('call edit{"path":"a"}');
@@ -360,7 +360,7 @@ test("qwen3-coder: names behind a blank, where a declared tool is called", () =>
   expect(lines(qwen3Coder, call.replace(" path", " a path"), declared)).toEqual(["malformed bad-arguments"]);
 });
 
-test("qwen3-coder: names as attributes, where a declared tool is called", () => {
+test("qwen3-coder: names as attributes are read, if a declared tool is called", () => {
   const call = (name: string): string =>
     `<tool_call>\n<function name="${name}">\n<parameter name="path">\na\n</parameter>\n<parameter name='text'>b</parameter>\n</function>\n</tool_call>x`;
   const declared = { tools: [{ name: "edit" }] };
@@ -371,7 +371,7 @@ test("qwen3-coder: names as attributes, where a declared tool is called", () => 
   expect(argumentsOf(qwen3Coder, `<function=edit><parameter=path>${quoted}</parameter></function>`)).toEqual([{ path: quoted }]);
 });
 
-test("a closer that is written twice is content of a text, and of nothing else", () => {
+test("a repeated closer is content in a text, and nowhere else", () => {
   const read = (value: string) => argumentsOf(qwen3Coder, `<function=edit>\n<parameter=path>\na\n</parameter>${value}\n</function>`);
   const twice = "\n</parameter>\n</parameter>";
   expect(read(`\n<parameter=line>\n2${twice}`)).toEqual([{ path: "a", line: 2 }]);
@@ -380,14 +380,14 @@ test("a closer that is written twice is content of a text, and of nothing else",
   expect(read("\n</parameter>")).toEqual([{ path: "a\n</parameter>" }]);
 });
 
-test("qwen3-coder: arguments as one JSON object behind the name", () => {
+test("qwen3-coder: arguments as one JSON object after the name are read", () => {
   const read = (inside: string) => lines(qwen3Coder, `<tool_call>\n<function=edit>${inside}</function>\n</tool_call>`);
   expect(read('\n{"path": "</function>", "n": 1}\n')).toEqual(['call edit{"path":"</function>","n":1}', "control \n</tool_call>"]);
   expect(read("{}")).toEqual(["call edit{}", "control \n</tool_call>"]);
   expect(read("{path")).toEqual(["malformed bad-arguments"]);
 });
 
-test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", () => {
+test("glm: arguments as one JSON object after the name, as GLM-4 wrote them, are read", () => {
   const read = (inside: string) => lines(glm, `<tool_call>${inside}</tool_call>x`);
   expect(read('edit{"path": "</tool_call>", "n": 1.0}')).toEqual(['call edit{"path":"</tool_call>","n":1}', "text x"]);
   expect(read("now\n{}\n")).toEqual(["call now{}", "text x"]);
@@ -398,7 +398,7 @@ test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", (
 describe.each([
   ["deepseek-v3.2", deepseekV32],
   ["deepseek-v4", deepseekV4],
-])("%s: what becomes of its marker", (_, dialect) => {
+])("%s: deviations of its marker", (_, dialect) => {
   const block = `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">x</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>y`;
   const tools = [{ name: "f", parameters: { properties: { a: { type: "string" }, n: { type: "integer" } } } }];
 
@@ -415,13 +415,13 @@ describe.each([
         "text y",
       ]);
   });
-  test("a declared parameter may lack it", () => {
+  test("a declared parameter may lack the marker", () => {
     const parameter = block.replace("<｜DSML｜parameter", "<parameter").replace(' string="true"', "");
     expect(lines(dialect, parameter, { tools })).toEqual(['call f{"a":"x"}', "control \n</｜DSML｜tool_calls>", "text y"]);
     expect(lines(dialect, parameter.replace('"a"', '"b"'), { tools })).toEqual(["malformed bad-arguments", "text y"]);
   });
 
-  describe("a server that drops special tokens leaves the rest", () => {
+  describe("if a server drops special tokens, the rest is still read", () => {
     const rest = block.replaceAll("｜DSML｜", "");
     const blank = rest.replaceAll("tool_calls", "calls").replace(/<\/?/g, "$& ");
     test.each([
@@ -432,12 +432,12 @@ describe.each([
     ])("%s", (_, text, behind) => {
       expect(lines(dialect, `Look.\n\n${text}`, { tools })).toEqual(["text Look.\n\n", 'call f{"a":"x"}', ...behind]);
     });
-    test("which is text where the tool is not declared, or somebody only speaks of it", () => {
+    test("unless the tool is undeclared, or the text only mentions it", () => {
       expect(lines(dialect, rest)).toEqual([`text ${rest}`]);
       const quoted = 'Write <invoke name="f"> and </tool_calls>, or <invoke f>.';
       expect(lines(dialect, quoted, { tools })).toEqual([`text ${quoted}`]);
     });
-    test("types are as they are said, else as they are declared", () => {
+    test("types are as stated, or else as declared", () => {
       const call = '<invoke name="f"><parameter name="a" string="false">[1]</parameter><parameter name="n">2</parameter></invoke>';
       expect(lines(dialect, call, { tools })).toEqual(['call f{"a":[1],"n":2}']);
     });

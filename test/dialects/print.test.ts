@@ -34,7 +34,7 @@ describe("numbers as Python prints them", () => {
     expect(pythonNumber(value)).toBe(text);
   });
 
-  test("a number whose text is known keeps it", () => {
+  test("a number with a known spelling keeps it", () => {
     expect(pythonNumber(new Numeral("1.0"))).toBe("1.0");
   });
 });
@@ -42,13 +42,13 @@ describe("numbers as Python prints them", () => {
 describe("JSON", () => {
   const value = { b: [1, "é\n\u2028\u007f", true, null], a: {}, "": [] };
 
-  test("as Python prints it", () => {
+  test("in Python's form", () => {
     expect(pythonJson(value)).toBe('{"b": [1, "é\\n\u2028\u007f", true, null], "a": {}, "": []}');
   });
   test("compact", () => {
     expect(compactJson(value)).toBe('{"b":[1,"é\\n\u2028\u007f",true,null],"a":{},"":[]}');
   });
-  test("with an indent, empty brackets in one line", () => {
+  test("with an indent, and empty brackets on one line", () => {
     expect(prettyJson({ a: { b: [1, 2] }, c: [], d: {} })).toBe(
       '{\n    "a": {\n        "b": [\n            1,\n            2\n        ]\n    },\n    "c": [],\n    "d": {}\n}',
     );
@@ -71,16 +71,16 @@ describe("Python literals", () => {
   });
 });
 
-describe("reading without loss", () => {
+describe("lossless reading", () => {
   const spelled = '{"z":1.0,"10":12345678901234567890,"2":[-0,1E5,{"__proto__":"\\u00e9\\"}"}],"t":true,"n":null,"z2":[ ],"o":{ }}';
 
-  test("numbers, order and keys stay as they are written", () => {
+  test("numbers, order and keys stay as written", () => {
     expect(compactJson(readLossless(spelled) as Json)).toBe(spelled.replace("\\u00e9", "é").replace("[ ]", "[]").replace("{ }", "{}"));
   });
-  test("of a repeated key the last counts", () => {
+  test("the last of repeated keys counts", () => {
     expect(compactJson(readLossless('{"a":1,"b":2,"a":3}') as Json)).toBe('{"a":3,"b":2}');
   });
-  test.each(["", "{", '{"a":1,}', "01", "NaN", "'a'", "[1] x"])("%j is no JSON", (text) => {
+  test.each(["", "{", '{"a":1,}', "01", "NaN", "'a'", "[1] x"])("%j is not JSON", (text) => {
     expect(readLossless(text)).toBeUndefined();
   });
   test("what JSON.stringify writes is read and printed again, character for character", () => {
@@ -99,13 +99,13 @@ test("arguments are sent on as they were written", () => {
   expect(argumentsText({ name: "f", arguments: {} })).toBe("{}");
 });
 
-test.each(["gemma4", "functiongemma", "minimax-m3", "hermes"])("in a list, too, a number is written as the client wrote it: %s", (id) => {
+test.each(["gemma4", "functiongemma", "minimax-m3", "hermes"])("a number inside a list keeps the client's spelling, too: %s", (id) => {
   const sizes = [1, 2];
   keepNumbers(sizes, new Map([["0", "1.0"]]));
   expect(promptText(getDialect(id).renderToolCall({ name: "f", arguments: { sizes } }))).toContain("1.0");
 });
 
-test("keys are sorted by their lower-cased code points, and stay in order where these are equal", () => {
+test("keys are sorted by their lower-cased code points, and equal ones keep their order", () => {
   const keys = ["b", "B", "a", "Z", "_", "ä", "\uff5e", "🎉", "ab", "A"];
   expect(dictsort(entriesOf(Object.fromEntries(keys.map((key) => [key, 0])))).map(([key]) => key)).toEqual([
     "_",

@@ -1,4 +1,4 @@
-// What every scanner promises (DESIGN), as properties over every registered dialect. A new dialect gets them for free.
+// What every scanner promises (DESIGN), as properties of every registered dialect. A new dialect is covered automatically.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../src/core/json.ts";
@@ -23,8 +23,8 @@ const tools: Tool[] = [
 const names = ["write_file", "math.gcd", "get-weather"];
 
 /**
- * What a dialect has no way to write inside a string: its own quote; between tags a closer before a legal token; and where closers may be
- * missing, a tag that would stand for one.
+ * What a dialect cannot write inside a string: its own quote; between tags, a closer before a legal token; and if closers may be missing, a
+ * tag that would replace one.
  */
 const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   gemma4: /<\|"\|>/,
@@ -46,7 +46,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   "deepseek-v3.2": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
   "deepseek-v4": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
 };
-/** The same inside a key: in an attribute both kinds of quotes, and the tags that a name whose end is missing would run over. */
+/** The same inside a key: in an attribute, both kinds of quotes, and the tags that an unfinished name would swallow. */
 const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "qwen3-coder": /"[\s\S]*'|'[\s\S]*"|<\/?(tool_call|function|parameter)|< (function|parameter)|<\|/,
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
@@ -63,7 +63,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "deepseek-v4": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
 };
 
-/** Where no mark closes a block of calls. */
+/** Dialects without a mark that closes a block of calls. */
 const UNCLOSED: ReadonlySet<string> = new Set([
   "cogito",
   "functionary-v3.2",
@@ -76,7 +76,7 @@ const UNCLOSED: ReadonlySet<string> = new Set([
   "xlam",
 ]);
 
-/** Where values have no types in band, the schema gives them back. */
+/** Dialects whose values have no types: the schema restores them. */
 const UNTYPED: ReadonlySet<string> = new Set([
   "qwen3-coder",
   "glm",
@@ -89,7 +89,7 @@ const UNTYPED: ReadonlySet<string> = new Set([
   "muse-glimmer",
   "seed-oss",
 ]);
-/** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */
+/** Dialects where this is also true inside values: a list holds values of one kind, and null is an absent value. */
 const NESTED: ReadonlySet<string> = new Set(["minimax-m3"]);
 
 const described = ({ name, arguments: args }: RenderableCall): Tool => ({ name, parameters: schemaOf(args) });
@@ -105,7 +105,7 @@ const withTypes = (dialect: Dialect, calls: readonly RenderableCall[]): ScannerO
 
 const callsText = (dialect: Dialect, calls: readonly RenderableCall[]): string => promptText(dialect.renderToolCalls(calls));
 
-/** Fragments of the dialect's own writing: whole marks, halves of them, and what stands between. */
+/** Fragments of the dialect's own output: whole marks, halves of them, and the text between. */
 function fragments(dialect: Dialect): string[] {
   const call = { id: "call_0", name: "write_file", arguments: { path: "a", mode: 7, deep: { list: [1, "x", null, true] } } };
   const written = [
@@ -120,7 +120,7 @@ function fragments(dialect: Dialect): string[] {
   return [...new Set([...written, ...halves, ...tokens])].filter((text) => text !== "");
 }
 
-/** The marks of a whole conversation, and the short words between them, one by one and in the rows that they stand in. */
+/** The marks of a whole conversation and the short words between them, one by one and in their usual sequences. */
 function marksOf(dialect: Dialect): string[] {
   const call = { type: "tool-call", id: "call_0", name: "f", arguments: { a: 1 } } as const;
   const messages: Request["messages"] = [
@@ -210,7 +210,7 @@ const someCalls = (dialect: Dialect): fc.Arbitrary<RenderableCall[]> =>
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
-/** A text without a part of it, or with that part twice, or behind all else. */
+/** A text with a part of it removed, repeated, or moved to the end. */
 function damaged(text: string, [position, length, fate]: readonly [number, number, string]): string {
   const at = position % (text.length + 1);
   const part = text.slice(at, at + length);
@@ -296,7 +296,7 @@ for (const dialect of listDialects()) {
       );
     });
 
-    test("a call that was rendered comes back equal, hostile strings and keys included", () => {
+    test("a rendered call comes back equal, hostile strings and keys included", () => {
       fc.assert(
         fc.property(someCalls(dialect), cuts, (calls, positions) => {
           const text = callsText(dialect, calls);
@@ -317,7 +317,7 @@ for (const dialect of listDialects()) {
           const text = callsText(dialect, [call]);
           const deltas = (events: Event[]) => events.map((event) => (event.type === "tool-delta" ? event.json : "")).join("");
           const whole = scanPieces(dialect, [text], withTypes(dialect, [call]));
-          // Half a surrogate pair would be other input, not less of it.
+          // Half a surrogate pair would be different input, not less of it.
           const start = text.slice(0, position % text.length).replace(/[\ud800-\udbff]$/, "");
           const cut = scanPieces(dialect, [start], withTypes(dialect, [call]));
           expectSound(cut, start);
@@ -331,7 +331,7 @@ for (const dialect of listDialects()) {
       );
     });
 
-    test("a call with something missing, doubled or moved is read to its end, however it is cut", () => {
+    test("a call with something missing, repeated or moved is read to its end, however it is cut", () => {
       const spans = fc.array(fc.tuple(fc.nat(), fc.nat({ max: 12 }), fc.constantFrom("", "twice", "later")), {
         minLength: 1,
         maxLength: 3,
@@ -347,7 +347,7 @@ for (const dialect of listDialects()) {
       );
     });
 
-    test("text that cannot begin a mark leaves at once, and so does a call's name and a string's text", () => {
+    test("text that cannot begin a mark is emitted at once, and so are a call's name and the text of a string", () => {
       const plain = dialect.createScanner();
       expect(textOf(plain.feed("Hello, wor"))).toBe("Hello, wor");
       const scanner = dialect.createScanner({ tools });
@@ -362,7 +362,7 @@ for (const dialect of listDialects()) {
       }
     });
 
-    test("numbers keep their spelling in `json`, also beyond 2^53", () => {
+    test("numbers keep their spelling in `json`, even beyond 2^53", () => {
       const json = '{"mode": 12345678901234567890, "deep": {"ratio": 1.0}}';
       const call = { id: "call_0", name: "write_file", arguments: JSON.parse(json) as JsonObject, json };
       const declared = NESTED.has(dialect.id) ? [described(call)] : tools;
@@ -379,7 +379,7 @@ for (const dialect of listDialects()) {
       expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     });
 
-    test("an argument of five million characters comes whole", () => {
+    test("an argument of five million characters arrives complete", () => {
       const content = 'line with "quotes", <marks> and \\ slashes\n'.repeat(120_000);
       const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content } }]);
       const pieces = text.match(/[\s\S]{1,4096}/g) ?? [];
@@ -401,7 +401,7 @@ for (const dialect of listDialects()) {
       expect(scanPieces(dialect, text.match(/[\s\S]{1,7}/g) ?? [], { tools })).toEqual(whole);
     });
 
-    test("a call longer than `maxCallChars` is malformed at that very character", () => {
+    test("a call longer than `maxCallChars` is malformed at exactly that character", () => {
       const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "x".repeat(500) } }]);
       const whole = scanPieces(dialect, [text], { tools, maxCallChars: 200 });
       const [malformed] = whole.filter((event) => event.type === "malformed");
@@ -412,9 +412,9 @@ for (const dialect of listDialects()) {
     });
 
     if (!UNCLOSED.has(dialect.id))
-      test("behind a call that is too long its closer is found, wherever the limit is", () => {
+      test("the end of a call that is too long is found, wherever the limit is", () => {
         const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "x".repeat(40) } }]);
-        // A limit that is smaller than a mark cannot hold one.
+        // A limit smaller than a mark cannot hold one.
         for (let maxCallChars = 32; maxCallChars < text.length; maxCallChars++) {
           const events = scanPieces(dialect, [`${text}TAIL`], { tools, maxCallChars });
           expect(scanPieces(dialect, units(`${text}TAIL`), { tools, maxCallChars })).toEqual(events);
@@ -430,7 +430,7 @@ for (const dialect of listDialects()) {
       const text = callsText(dialect, [{ id: "call_0", name, arguments: { content: "x" } }]);
       const whole = scanPieces(dialect, [text]);
       expectSound(whole, text);
-      const announced = !/^[{[]["{]/.test(text); // else it is a call only once it has been read
+      const announced = !/^[{[]["{]/.test(text); // otherwise it is a call only after it has been read
       expect(whole.flatMap((event) => (event.type === "malformed" ? [event.code] : []))).toEqual(announced ? ["too-long"] : []);
       expect(endsOf(whole)).toEqual([]);
       expect(scanPieces(dialect, units(text))).toEqual(whole);

@@ -1,4 +1,4 @@
-// Prompts that we wrote by hand after the specs: `<case>.json` holds an OpenAI request and options, `<case>[.<variant>].txt` the prompt.
+// Prompts written by hand from the specs: `<case>.json` holds an OpenAI request and options, `<case>[.<variant>].txt` the prompt.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -34,7 +34,7 @@ for (const dialect of listDialects()) {
       expect(promptText(dialect.render(request, options))).toBe(readFileSync(folder + text, "utf8"));
     });
 
-    test("a request is not changed by rendering it", () => {
+    test("rendering does not change the request", () => {
       for (const text of texts) {
         const { request, options } = load(text);
         const before = structuredClone(request);
@@ -43,7 +43,7 @@ for (const dialect of listDialects()) {
       }
     });
 
-    test("what the model said is the same in the pieces that it came in, as LangChain's client of Gemini keeps it", () => {
+    test("an answer renders the same in the pieces in which it came, as LangChain's Gemini client keeps it", () => {
       const prompt = (...said: Part[]) => {
         const call = { type: "tool-call" as const, id: "c1", name: "f", arguments: {} };
         const messages: Message[] = [
@@ -63,7 +63,7 @@ for (const dialect of listDialects()) {
       expect(() => dialect.render(request, { variant: "x" })).toThrow(`unknown variant "x"; known: ${dialect.variants.join(", ")}`);
     });
 
-    test("nothing renders as nothing", () => {
+    test("empty input renders as nothing", () => {
       expect([dialect.renderTools([]), dialect.renderToolCalls([]), dialect.renderToolResults([]), dialect.renderThinking("")]).toEqual([
         [],
         [],
@@ -95,10 +95,10 @@ describe("a call that carries its JSON text", () => {
   test("keeps its numbers in the Gemma syntax", () => {
     expect(promptText(gemma4.renderToolCall(call))).toBe("<|tool_call>call:f{n:12345678901234567890,x:1.0}<tool_call|>");
   });
-  test("is sent on as it is in a JSON dialect", () => {
+  test("is sent unchanged in a JSON dialect", () => {
     expect(promptText(json.renderToolCall(call))).toBe(`{"name": "f", "parameters": ${call.json}}`);
   });
-  test("is printed from its arguments if that text is no JSON object", () => {
+  test("is printed from its arguments if that text is not a JSON object", () => {
     for (const broken of ['{"n": 1', "[1]", ""]) {
       expect(promptText(json.renderToolCall({ ...call, arguments: { n: 1 }, json: broken }))).toBe('{"name": "f", "parameters": {"n": 1}}');
       expect(promptText(gemma4.renderToolCall({ ...call, arguments: { n: 1 }, json: broken }))).toBe("<|tool_call>call:f{n:1}<tool_call|>");
@@ -115,7 +115,7 @@ describe("the Gemma syntax", () => {
     const call = { name: "f", arguments: JSON.parse('{"__proto__": {"x": 1}}') };
     expect(promptText(gemma4.renderToolCall(call))).toBe("<|tool_call>call:f{__proto__:{x:1}}<tool_call|>");
   });
-  test("FunctionGemma prints a list of results one by one", () => {
+  test("FunctionGemma prints the entries of a list as separate results", () => {
     const results = [{ name: "f", output: [{ a: 1 }, "two"] }];
     expect(promptText(functiongemma.renderToolResults(results))).toBe(
       "<start_function_response>response:f{a:1}<end_function_response>" +
@@ -127,7 +127,7 @@ describe("the Gemma syntax", () => {
   });
 });
 
-test("calls and results are taken as they stand in a history, or with no more than what is written of them", () => {
+test("calls and results may be whole parts of a history, or only the fields that are rendered", () => {
   const models: string[] = gemma4.models;
   expect(models).toContain("gemma-4");
   const call = gemma4.renderToolCall({ type: "tool-call", id: "call_0", name: "f", arguments: {} });
@@ -136,7 +136,7 @@ test("calls and results are taken as they stand in a history, or with no more th
   expect(results).toEqual(gemma4.renderToolResults([{ name: "f", output: 1 }]));
 });
 
-test("an image stands at its placeholder", () => {
+test("an image is at its placeholder", () => {
   const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
   const pieces = gemma4.render({ model: "", messages: [{ role: "user", content: [image, { type: "text", text: "What is it?" }] }] });
   expect(pieces.slice(1, 4)).toEqual([{ text: "user\n" }, { text: "<|image|>", control: true, media: image }, { text: "What is it?" }]);
@@ -150,7 +150,7 @@ test.each([
   ["pythonic", "RES<image><|im_end|>"],
   ["json/gemma", "RES\n</tool_response><start_of_image><end_of_turn>"],
   ["gemma4", 'RES<|"|>}<tool_response|><|image|>'],
-])("so does the image of a result: %s", (setting, text) => {
+])("so is the image of a result: %s", (setting, text) => {
   const media = [{ type: "media" as const, mediaType: "image/png", data: "AAAA" }];
   const messages: Request["messages"] = [
     { role: "user", content: [{ type: "text", text: "Look" }] },
@@ -162,7 +162,7 @@ test.each([
   expect(pieces.filter((piece) => piece.media)).toHaveLength(1);
 });
 
-test("a system text that comes late changes nothing that was said before it (deepseek-v4)", () => {
+test("a late system text changes nothing before it (deepseek-v4)", () => {
   const say = (role: "system" | "user", text: string) => ({ role, content: [{ type: "text" as const, text }] });
   const answer = { role: "assistant" as const, content: [{ type: "text" as const, text: "a" }] };
   const messages = [say("system", "s1"), say("system", "s2"), say("user", "u"), answer, say("system", "s3"), say("user", "v")];
@@ -172,14 +172,14 @@ test("a system text that comes late changes nothing that was said before it (dee
   expect(promptText(getDialect("deepseek-v4").render({ model: "", messages: messages.slice(0, 1) }))).toBe("s1<｜Assistant｜></think>");
 });
 
-describe("a result that is an empty list is no empty result", () => {
-  const dialects = listDialects().filter(({ id }) => id !== "cohere"); // there every result is a list, and this one has nothing in it
+describe("an empty list as a result is not an empty result", () => {
+  const dialects = listDialects().filter(({ id }) => id !== "cohere"); // there every result is a list, and this one is empty
   test.each(dialects.map((dialect) => [dialect.id, dialect] as const))("%s", (_, { renderToolResults }) => {
     expect(promptText(renderToolResults([{ id: "call_0", name: "f", output: [] }]))).toContain("[]");
   });
 });
 
-test("a call that nobody could read is said again as the text that it was, never as a call", () => {
+test("an unreadable call is repeated as its text, never as a call", () => {
   const malformed = { type: "malformed" as const, raw: "<|tool_call>call:f{", code: "bad-arguments" as const, reason: "", id: "1" };
   const pieces = gemma4.render({ model: "", messages: [{ role: "assistant", content: [malformed] }] }, { addGenerationPrompt: false });
   expect(pieces.filter((piece) => piece.control).map((piece) => piece.text)).toEqual(["<|turn>", "<turn|>"]);
@@ -195,14 +195,14 @@ describe("functiongemma.adapt", () => {
   const adapt = (request: Request): Request => functiongemma.adapt?.(request) ?? request;
   const adapted = (messages: Request["messages"]) => promptText(functiongemma.render(adapt({ model: "", messages, tools })));
 
-  test("puts the trigger sentence behind the caller's system text", () => {
+  test("puts the trigger sentence after the caller's system text", () => {
     expect(adapted([system(" Be brief. "), user])).toContain(headOf(`Be brief.\n${trigger}`));
   });
-  test("says it once", () => {
+  test("adds it only once", () => {
     expect(adapted([system(trigger), user])).toContain(headOf(trigger));
     expect(adapted([user])).toContain(headOf(trigger));
   });
-  test("without tools there is nothing to adapt", () => {
+  test("changes nothing without tools", () => {
     const request = { model: "", messages: [system("Be brief."), user] };
     expect(adapt(request)).toBe(request);
   });
@@ -213,13 +213,13 @@ test.each([
   ["high", "high"],
   ["xhigh", "high"],
   ["max", "high"],
-] as const)("harmony.adapt: the effort %s is one that the model knows", (effort, known) => {
+] as const)("harmony.adapt: the effort %s becomes one that the model knows", (effort, known) => {
   const request: Request = { model: "", messages: [], thinking: { effort } };
   expect(promptText(harmony.render(harmony.adapt?.(request) ?? request))).toContain(`Reasoning: ${known}\n`);
   expect(promptText(harmony.render(request))).toContain(`Reasoning: ${effort}\n`);
 });
 
-describe("a message in several texts", () => {
+describe("a message with several texts", () => {
   const content = ["one", "two"].map((text) => ({ type: "text" as const, text }));
   const request: Request = { model: "", messages: [{ role: "user", content }] };
 
@@ -229,7 +229,7 @@ describe("a message in several texts", () => {
   });
 });
 
-test("xlam.adapt tells the format behind the caller's system text, once", () => {
+test("xlam.adapt explains the format after the caller's system text, once", () => {
   const system = { role: "system" as const, content: [{ type: "text" as const, text: "Be brief." }] };
   const request: Request = { model: "", messages: [system], tools: [{ name: "f" }] };
   const adapted = xlam.adapt?.(request) ?? request;
@@ -246,9 +246,9 @@ describe.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("
     };
     return promptText(dialect.render(request, { now: new Date(2026, 0, 15, 12), ...options }));
   };
-  test("an effort or a budget is a wish to think, unless it is told not to", () => {
+  test("an effort or a budget turns thinking on, unless it is turned off", () => {
     for (const much of [{ effort: "low" }, { effort: "high" }, { effort: "max" }, { budget: 2000 }] as const) {
-      if (dialect.id === "solar-open" && "effort" in much && much.effort === "low") continue; // its template takes little for nothing
+      if (dialect.id === "solar-open" && "effort" in much && much.effort === "low") continue; // its template takes low effort as none
       expect(prompt(much)).toBe(prompt({ enabled: true, ...much }));
       if (prompt({ enabled: false }) !== prompt({ enabled: true })) expect(prompt({ enabled: false, ...much })).not.toBe(prompt(much));
     }
@@ -284,20 +284,20 @@ describe("command-r7b", () => {
       ),
     );
 
-  test("what is said beside a call is its plan, as in Cohere's own library", () => {
+  test("text beside a call becomes its plan, as in Cohere's own library", () => {
     const said: Part[] = [{ type: "text", text: "I look." }, call];
     expect(prompt(said)).toContain("<|CHATBOT_TOKEN|><|START_THINKING|>I look.<|END_THINKING|><|START_ACTION|>[");
     expect(prompt([{ type: "thinking", text: "Hm." }, ...said])).toContain(
       "<|START_THINKING|>Hm.\nI look.<|END_THINKING|><|START_ACTION|>[",
     );
   });
-  test("a call without a plan has an empty one, but where the model reasons", () => {
+  test("a call without a plan gets an empty one, except for reasoning models", () => {
     expect(prompt([call])).toContain("<|CHATBOT_TOKEN|><|START_THINKING|><|END_THINKING|><|START_ACTION|>[");
     expect(prompt([call], "command-a-reasoning-08-2025")).toContain("<|CHATBOT_TOKEN|><|START_ACTION|>[");
   });
 });
 
-test("command-r: types that the template stumbles over are those that it means", () => {
+test("command-r: types that the template cannot handle become the Python types it intends", () => {
   const properties = {
     list: { type: "array", items: { type: "string" } },
     map: { type: "object", additionalProperties: { type: "integer" } },

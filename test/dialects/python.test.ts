@@ -1,4 +1,4 @@
-// Calls as Python writes them: what the vectors leave open.
+// Calls in Python syntax: what the vectors leave open.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
@@ -44,20 +44,20 @@ describe("literals", () => {
   });
 
   test.each(["x", "g(1)", "1 + 2", "b'x'", "0xG", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
-    "%s is none, and the call malformed",
+    "%s is not a literal, and the call is malformed",
     (text) => {
       expect(read(`<|tool_call_start|>[f(a=${text}), g()]<|tool_call_end|>`).slice(0, 2)).toEqual(["malformed bad-arguments", "call g{}"]);
     },
   );
 
-  test("what a brace opens is known behind the first thing in it", () => {
+  test("whether a brace opens a dict or a set is known after its first element", () => {
     expect(read("[f(a=1, b={'x'")).toEqual(['cut f{"a":1}']);
     expect(read("[f(a=1, b={'x', 'y")).toEqual(['cut f{"a":1,"b":["x","y"]}']);
     expect(read("[f(a=1, b={'x': 'y")).toEqual(['cut f{"a":1,"b":{"x":"y"}}']);
   });
 });
 
-describe("a program whose quotes nobody escaped is never half a call", () => {
+describe("a program with unescaped quotes is never half a call", () => {
   test.each([
     "code='print('a')\nprint('b')'",
     "code='import matplotlib.pyplot as plt\nplt.plot(x, y, 'red', label='a')\nplt.show()'",
@@ -69,7 +69,7 @@ describe("a program whose quotes nobody escaped is never half a call", () => {
     expect(read(`<|tool_call_start|>[run(${args})]<|tool_call_end|>`)).toEqual(["malformed bad-arguments", "control <|tool_call_end|>"]);
     expect(read(`[run(${args})]`).filter((line) => line.startsWith("call"))).toEqual([]);
   });
-  test("nor if a list in it seems to end the list of calls", () => {
+  test("not even if a list in it seems to end the list of calls", () => {
     const text = "<|tool_call_start|>[run(code='x = [f('a')]\nprint(x)')]<|tool_call_end|>";
     expect(read(text)).toEqual(["malformed bad-arguments"]);
     expect(read("<|tool_call_start|>[f()] \n[f()]<|tool_call_end|>").filter((line) => line.startsWith("call"))).toHaveLength(2);
@@ -77,13 +77,13 @@ describe("a program whose quotes nobody escaped is never half a call", () => {
 });
 
 describe("a bare list", () => {
-  test("at the start of the output, of a line and behind another one is a call", () => {
+  test("is a call at the start of the output, of a line, and after another one", () => {
     expect(read("  [g()]", tools)).toEqual(["text   ", "call g{}", "control ]"]);
     expect(read("So:\n[g(a=1)]\nOk", tools)).toEqual(["text So:\n", 'call g{"a":1}', "control ]", "text \nOk"]);
     expect(read("[g()] [h()][i()]", tools).filter((line) => line.startsWith("call"))).toEqual(["call g{}", "call h{}", "call i{}"]);
     expect(read("<think>[g()]</think>\n[h()]", tools)).toEqual(["thinking [g()]", "text \n", "call h{}", "control ]"]);
   });
-  test("beside prose needs a declared name, where names are declared", () => {
+  test("next to prose needs a declared name, if tools are declared", () => {
     expect(read("So: [g(a=1)]", tools)).toEqual(["text So: [g(a=1)]"]);
     expect(read("So: [f(a=1)] ok", tools)).toEqual(["text So: ", 'call f{"a":1}', "control ]", "text  ok"]);
     expect(read("So: [g(a=1)]")).toEqual(["text So: ", 'call g{"a":1}', "control ]"]);
@@ -107,7 +107,7 @@ describe("a bare list", () => {
   ])("%s is text", (text) => {
     expect(read(text)).toEqual([`text ${text}`]);
   });
-  test("leaves as text at the first character that cannot continue", () => {
+  test("becomes text at the first character that cannot continue a call", () => {
     for (const [start, end] of [
       ["[", "1"],
       ["[f", " "],
@@ -120,7 +120,7 @@ describe("a bare list", () => {
       expect(carried(scanner.feed(end))).toMatch(/^\[/);
     }
   });
-  test("has keys in quotes, as they are rendered that are no names, where the tool is declared", () => {
+  test("has keys in quotes where they are not identifiers, if the tool is declared", () => {
     const call = { name: "f", arguments: { "max-results": 5, "b c": [1] } };
     const text = promptText(pythonic.renderToolCalls([call], { variant: "vllm-llama4-pythonic" }));
     expect(text).toBe("[f('max-results'=5, 'b c'=[1])]");
@@ -128,18 +128,18 @@ describe("a bare list", () => {
     expect(read(text)).toEqual([`text ${text}`]);
     for (const prose of ["[f('x')]", "[f('x' == 1)]", "[f('x", "[f('it\\'s'=1)]"]) expect(read(prose, tools)).toEqual([`text ${prose}`]);
   });
-  test("is off once a mark announced calls", () => {
+  test("is not read once a mark has announced calls", () => {
     expect(read("<|python_start|>[f()]<|python_end|>\n[g()]")).toEqual(["call f{}", "control ]", "control <|python_end|>", "text \n[g()]"]);
   });
-  test("ends where the list does", () => {
+  test("ends with its bracket", () => {
     expect(read("[\n  f(a=1),\n  g(),\n]\nOk")).toEqual(['call f{"a":1}', "call g{}", "control ,\n]", "text \nOk"]);
     expect(read("[f()\nSo it goes")).toEqual(["call f{}", "text \nSo it goes"]);
     expect(read("[f()]\n```python\n```")).toEqual(["call f{}", "control ]", "text \n```python\n```"]);
   });
 });
 
-describe("a call that cannot be read", () => {
-  test("takes no other with it", () => {
+describe("an unreadable call", () => {
+  test("does not affect the others", () => {
     expect(read("[f(a=g(')', [1]), b=2), h()] Ok")).toEqual(["malformed bad-arguments", "call h{}", "control ]", "text  Ok"]);
     expect(read("<function_calls>\nf(1)\ng(a=2)\n</function_calls>")).toEqual([
       "malformed bad-arguments",
@@ -149,7 +149,7 @@ describe("a call that cannot be read", () => {
     ]);
     expect(read("[f(), 2, g()]")).toEqual(["call f{}", "malformed no-name", "call g{}", "control ]"]);
   });
-  test.each(["[f(a=1) for x in y]", "[f(a=1).g()]", "[f() + g()]", "[f() g()]"])("%s is an expression", (text) => {
+  test.each(["[f(a=1) for x in y]", "[f(a=1).g()]", "[f() + g()]", "[f() g()]"])("%s is an expression, not a call", (text) => {
     expect(read(text)).toEqual(["malformed bad-arguments", "control ]"]);
   });
   test("between marks is never text", () => {
@@ -159,16 +159,16 @@ describe("a call that cannot be read", () => {
   });
 });
 
-describe("what stands around calls", () => {
+describe("marks and brackets around calls", () => {
   test("a block without calls is control", () => {
     expect(read("<|tool_call_start|> []<|tool_call_end|>").join("")).toBe("control <|tool_call_start|> []control <|tool_call_end|>");
     expect(read("<function_calls></function_calls>")).toEqual(["control <function_calls>", "control </function_calls>"]);
   });
-  test("a call is complete without what closes it", () => {
+  test("a call is complete without the closing bracket and mark", () => {
     for (const rest of ["", ")", ")]", ")<|tool_", ")] <|tool_call_e", "),", ")\n"])
       expect(read(`<|tool_call_start|>[f(a=1${rest}`)[0]).toBe(rest ? 'call f{"a":1}' : "cut f{}");
   });
-  test("two lists in one block", () => {
+  test("two lists in one block are read", () => {
     expect(read("<|tool_call_start|>[f()]\n[g()]<|tool_call_end|>Ok")).toEqual([
       "call f{}",
       "control ]",
@@ -178,10 +178,10 @@ describe("what stands around calls", () => {
       "text Ok",
     ]);
   });
-  test("the raw of a call ends at its bracket, and what separates it from the next belongs to that one", () => {
+  test("the raw text of a call ends at its bracket, and a separator belongs to the next call", () => {
     expect(endsOf(scanPieces(pythonic, units("[f(a=1) , g() \n]"))).map((end) => end.raw)).toEqual(["[f(a=1)", " , g()"]);
   });
-  test("print(f()) in a fence is f(), unless there is a tool of that name", () => {
+  test("print(f()) in a fence is f(), unless there is a tool named print", () => {
     const fenced = (code: string) => `\`\`\`tool_code\n${code}\n\`\`\``;
     expect(read(fenced("print(f(a=1))"))).toEqual(['call f{"a":1}', "control )\n", "control ```"]);
     expect(read(fenced("print(f(), g())\nh()"))).toEqual(["call f{}", "call g{}", "call h{}", "control \n", "control ```"]);
@@ -214,7 +214,7 @@ test("any split gives the same events, and nothing is lost", () => {
   );
 });
 
-test("the hostile list of a backtracking reader is read once", () => {
+test("input that is hostile to backtracking is read in one pass", () => {
   const text = "[A(A=\t)A(A=,\t\t)A(A=,\t".repeat(20_000);
   expect(carried(scanPieces(pythonic, [text]))).toBe(text);
 });
@@ -224,14 +224,14 @@ describe("a rendered call", () => {
     name: "f",
     arguments: { a: "it's", b: { c: [true] }, d: [null, { e: "x\ny" }], "two words": 1.5, from: "é" },
   };
-  test("is Python, but objects are JSON, and what is no keyword is quoted", () => {
+  test("is Python, but objects are JSON, and keys that are not identifiers are quoted", () => {
     expect(promptText(pythonic.renderToolCall(call))).toBe(
       `<|tool_call_start|>[f(a="it's", b={"c": [true]}, d=[None, {'e': 'x\\ny'}], 'two words'=1.5, from='é')]<|tool_call_end|>`,
     );
   });
 });
 
-test("a model that thinks gets its thinking of this turn back once the request is adapted", () => {
+test("a thinking model gets its thinking of this turn back once the request is adapted", () => {
   const content = [
     { type: "thinking" as const, text: "Hm." },
     { type: "text" as const, text: "4" },
@@ -244,6 +244,6 @@ test("a model that thinks gets its thinking of this turn back once the request i
 test.each([
   ["<|tool_call_start|>f()]<|tool_call_end|>", ["call f{}", "malformed no-name", "control <|tool_call_end|>"]],
   ["<function_calls>f(), g()]</function_calls>", ["call f{}", "call g{}", "malformed no-name", "control </function_calls>"]],
-])("a bracket that nothing opened ends: %s", (text, expected) => {
+])("an unmatched bracket ends the call: %s", (text, expected) => {
   expect(read(text)).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-// What the scanner tests share: cutting texts, and what became of them.
+// Helpers of the scanner tests: cutting texts, and printing events.
 import { expect } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
@@ -56,7 +56,7 @@ export function lines(dialect: Dialect, input: string, options?: ScannerOptions)
   return cutAnyhow(dialect, input, options).flatMap(lineOf);
 }
 
-/** The events of an input: whole, unit by unit and in random pieces they are the same, and carry all of it. */
+/** The events of an input; checks that they are the same for the input whole, unit by unit and in random pieces, and carry all of it. */
 export function cutAnyhow(dialect: Dialect, input: string, options?: ScannerOptions): Event[] {
   const events = scanPieces(dialect, [input], options);
   for (const pieces of [units(input), randomPieces(input, 1), randomPieces(input, 2)])

@@ -1,4 +1,4 @@
-// Calls in sections, behind headers that name them: DeepSeek V3 and V3.1, Kimi K2. Each row is an input and what becomes of it.
+// Calls in sections, after headers that name them: DeepSeek V3 and V3.1, Kimi K2. Each row is an input and its events.
 import { describe, expect, test } from "vitest";
 import { deepseekV31 } from "../../src/dialects/deepseek-v3.1.ts";
 import { deepseekV3 } from "../../src/dialects/deepseek-v3.ts";
@@ -14,7 +14,7 @@ const kimi = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}";
 const fenced = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}";
 const tight = "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}";
 
-test("Kimi K2: section marks in the singular are the same", () => {
+test("Kimi K2: section marks in the singular are accepted", () => {
   const section = `<|tool_call_section_begin|> noise ${kimi}<|tool_call_end|> noise <|tool_call_section_end|>`;
   expect(lines(kimiK2, `a${section}b`)).toEqual([
     "text a",
@@ -25,14 +25,14 @@ test("Kimi K2: section marks in the singular are the same", () => {
   ]);
 });
 
-test("Kimi K2: a stop in brackets is no list", () => {
+test("Kimi K2: a stop token in brackets is not a list", () => {
   const call = (args: string) => `<|tool_call_begin|>f:0<|tool_call_argument_begin|>${args}`;
   const truncated = { name: "f", arguments: {}, truncated: true };
   for (const end of ["[EOS]", "[EOS] \n"]) expect(endsOf(cutAnyhow(kimiK2, call(`{"a":${end}`)))).toMatchObject([truncated]);
   expect(lines(kimiK2, call('{"a":["EOS"]}'))).toEqual(['call f{"a":["EOS"]}']);
 });
 
-describe("Kimi K2: an id that somebody has rewritten still names its tool, if that is declared", () => {
+describe("Kimi K2: an id that was rewritten still names its tool, if the tool is declared", () => {
   const tools = [
     { name: "look", parameters: { properties: { at: {} } } },
     { name: "read_file_2", parameters: { properties: { path: {} } } },
@@ -45,11 +45,11 @@ describe("Kimi K2: an id that somebody has rewritten still names its tool, if th
     ["function.look:0", 'call look{"at":1}'],
     ["functions_read_file_2_7", 'call read_file_2{"at":1}'],
     ["functions.read_file_2", 'call read_file_2{"at":1}'],
-    // It names none, but the arguments do.
+    // It names no tool, but the arguments fit one.
     ["call00003", 'call look{"at":1}'],
     ["call_9f8e7d6c5b4a", 'call look{"at":1}'],
     ["chatcmpl-tool-9f8e7d6c5b4a", 'call look{"at":1}'],
-    // It names another one.
+    // It names another tool.
     ["functions_listen_1", 'call functions_listen_1{"at":1}'],
     ["call_somebody", 'call call_somebody{"at":1}'],
   ])("%s", (id, expected) => {
@@ -57,22 +57,22 @@ describe("Kimi K2: an id that somebody has rewritten still names its tool, if th
     expect(nativeId).toBe(id);
     expect(lines(kimiK2, call(id, '{"at":1}'), { tools })).toEqual([expected]);
   });
-  test("without declarations it is as it is written, and an id that names nothing is no call", () => {
+  test("without declared tools it is used as written, and an id without a name is not a call", () => {
     expect(lines(kimiK2, call("functions_look_1"))).toEqual(["call functions_look_1{}"]);
     expect(lines(kimiK2, call("call_9f8e7d6c5b4a"))).toEqual(["malformed no-name"]);
   });
-  test("a tool may be called like an id", () => {
+  test("a tool may be named like an id", () => {
     expect(lines(kimiK2, call("functions.call_9f8e7d6c:0"), { tools: [{ name: "call_9f8e7d6c" }] })).toEqual(["call call_9f8e7d6c{}"]);
   });
 });
 
-test("Mistral: a declared name may have blanks", () => {
+test("Mistral: a declared name may contain blanks", () => {
   const text = '[TOOL_CALLS]get weather{"a": 1}';
   expect(lines(mistral, text, { tools: [{ name: "get weather" }] })).toEqual(['call get weather{"a":1}']);
   expect(lines(mistral, text)).toEqual(["malformed no-name"]);
 });
 
-describe("what stands behind an object and before another mark than its closer is no text", () => {
+describe("text between an object and a mark other than its closer is control", () => {
   test.each<[string, Dialect, string, string[]]>([
     ["blanks, section end", kimiK2, `${kimi}\n<|tool_calls_section_end|>x`, ["control \n", "control <|tool_calls_section_end|>", "text x"]],
     ["blanks, stop", kimiK2, `${kimi} \n<|im_end|>`, ["control  \n", "control <|im_end|>"]],
@@ -101,7 +101,7 @@ describe("what stands behind an object and before another mark than its closer i
   });
 });
 
-describe("arguments that stand alone may be a string that holds them", () => {
+describe("separate arguments may be a string that contains them", () => {
   const held = (text: string): string => JSON.stringify(text);
   test.each<[string, Dialect, (args: string) => string]>([
     ["kimi-k2", kimiK2, (args) => kimi.replace("{}", args)],
@@ -119,7 +119,7 @@ describe("arguments that stand alone may be a string that holds them", () => {
   });
 });
 
-describe("behind a call that cannot be read the section goes on", () => {
+describe("after an unreadable call the section goes on", () => {
   const section = (calls: string): string => `<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>x`;
   const closed = "<｜tool▁call▁end｜>";
   test.each<[string, string, string[]]>([
@@ -133,12 +133,12 @@ describe("behind a call that cannot be read the section goes on", () => {
   ])("%s", (_, calls, expected) => {
     expect(lines(deepseekV31, section(calls))).toEqual([...expected, "control <｜tool▁calls▁end｜>", "text x"]);
   });
-  test("up to its end", () => {
+  test("to its end", () => {
     expect(lines(deepseekV31, section(tight.replace("{}", "{bad")))).toEqual(["malformed bad-arguments", "text x"]);
   });
 });
 
-test("the bytes of the arguments are those of the object, and so rendering gives back what was read", () => {
+test("the bytes of the arguments are those of the object, so rendering gives back what was read", () => {
   const object = '{"a": 1.0,\n "b":[ ]}';
   const rows: [Dialect, string][] = [
     [deepseekV3, `<｜tool▁calls▁begin｜>${fenced.replace("{}", object)}\n\`\`\`<｜tool▁call▁end｜><｜tool▁calls▁end｜>`],
@@ -156,7 +156,7 @@ test("the bytes of the arguments are those of the object, and so rendering gives
   expect(promptText(dialect.renderToolCalls(endsOf(cutAnyhow(dialect, input))))).toBe(input);
 });
 
-test("a call that does not begin is not lost in the section (kimi-k2)", () => {
+test("a call without its beginning is not lost in the section (kimi-k2)", () => {
   const call = "<|tool_call_begin|>functions.g:1<|tool_call_argument_begin|>{}<|tool_call_end|>";
   const text = `<|tool_calls_section_begin|>functions.f:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>${call}<|tool_calls_section_end|>`;
   expect(lines(kimiK2, text).filter((line) => !line.startsWith("control"))).toEqual(["malformed no-name", "call g{}"]);
@@ -165,33 +165,33 @@ test("a call that does not begin is not lost in the section (kimi-k2)", () => {
 describe("the name in a header", () => {
   const header = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>";
   test.each<[string, Dialect, string, string]>([
-    ["an empty one is malformed", deepseekV3, `${header}\n\`\`\`json\n{}\n\`\`\``, "malformed no-name"],
-    ["so is a blank one", deepseekV3, `${header}  \n{}`, "malformed no-name"],
+    ["an empty name is malformed", deepseekV3, `${header}\n\`\`\`json\n{}\n\`\`\``, "malformed no-name"],
+    ["so is a blank name", deepseekV3, `${header}  \n{}`, "malformed no-name"],
     ["the type word may be a name", deepseekV31, `${header}{}`, "call function{}"],
-    ["the input ends behind the type", deepseekV3, header, "malformed no-name"],
-    ["the input ends in it", deepseekV3, `${header}f`, "malformed no-name"],
-    ["the input ends behind it", deepseekV3, `${header}f\n`, "cut f{}"],
+    ["the input ends after the type", deepseekV3, header, "malformed no-name"],
+    ["the input ends in the name", deepseekV3, `${header}f`, "malformed no-name"],
+    ["the input ends after the name", deepseekV3, `${header}f\n`, "cut f{}"],
     ["the input ends in the fence", deepseekV3, `${header}f\n\`\`\`j`, "cut f{}"],
-    ["the input ends behind the fence", deepseekV3, `${header}f\n\`\`\`json`, "cut f{}"],
-    ["the input ends behind the separator", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "cut f{}"],
-    ["the input ends in a mark behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜to", "cut f{}"],
-    ["a list behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>[]<｜tool▁call▁end｜>", "malformed bad-arguments"],
+    ["the input ends after the fence", deepseekV3, `${header}f\n\`\`\`json`, "cut f{}"],
+    ["the input ends after the separator", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "cut f{}"],
+    ["the input ends in a mark after the name", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜to", "cut f{}"],
+    ["a list after the name", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>[]<｜tool▁call▁end｜>", "malformed bad-arguments"],
   ])("%s", (_, dialect, input, expected) => {
     expect(lines(dialect, input)).toEqual([expected]);
   });
-  test("leaves at its newline", () => {
+  test("is emitted at its newline", () => {
     expect(deepseekV3.createScanner().feed(`${header}f\n`)).toMatchObject([{ type: "tool-start", name: "f" }]);
   });
 });
 
-test("distills write ASCII for bars, for underscores, or for both", () => {
+test("distilled models write ASCII for bars, for underscores, or for both", () => {
   const own = `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>x`;
   const barred = own.replaceAll("｜", "|");
   for (const input of [own, barred, own.replaceAll("▁", "_"), barred.replaceAll("▁", "_")])
     expect(lines(deepseekV3, input).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "text x"]);
 });
 
-describe("no arguments behind a header are none", () => {
+describe("missing arguments after a header mean none", () => {
   const kimiCall = (args: string) => `<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>${args}<|tool_call_end|>`;
   const tightCall = (args: string) => `<｜tool▁call▁begin｜>f<｜tool▁sep｜>${args}<｜tool▁call▁end｜>`;
   const fencedCall = (args: string) => `<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n\`\`\`json\n${args}\n\`\`\`<｜tool▁call▁end｜>`;
@@ -206,10 +206,10 @@ describe("no arguments behind a header are none", () => {
       expect(first).toBe("call f{}");
     }
   });
-  test("but a name may begin so", () => {
+  test("but a name may begin like null", () => {
     expect(lines(deepseekV3, fencedCall("{}").replace("f\n", "nullify\n"))[0]).toBe("call nullify{}");
   });
-  test("and what a stop cut had not come to them", () => {
+  test("and a call cut by a stop token before its arguments is truncated", () => {
     expect(lines(mistral, "[TOOL_CALLS]f[ARGS]</s>")[0]).toBe("cut f{}");
   });
 });

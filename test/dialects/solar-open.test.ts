@@ -1,4 +1,4 @@
-// Solar Open: messages one behind the other, and calls with ids of their own.
+// Solar Open: consecutive messages, and calls with their own ids.
 import { expect, test } from "vitest";
 import { solarOpen } from "../../src/dialects/solar-open.ts";
 import { endsOf, lines, scanPieces } from "./scanning.ts";
@@ -11,23 +11,23 @@ test("a thought, an answer and calls are messages, and none of their marks is te
   expect(said(input)).toEqual(["thinking Hm.", "text I look.", 'call f{"a":1}']);
 });
 
-test("a call's id is the model's; one that comes twice counts once", () => {
+test("a call keeps the model's id, but a repeated id is replaced", () => {
   const ids = endsOf(scanPieces(solarOpen, [`<|tool_calls|>${call("0000000000")}${call("0000000000", "g")}<|calls|>`])).map(({ id }) => id);
   expect(ids[0]).toBe("0000000000");
   expect(new Set(ids).size).toBe(2);
 });
 
-test("a call without a section, without an id, or without a name", () => {
+test("a call is read without a section or an id, and is malformed without a name", () => {
   expect(said(call("a1b2c3d4e5"))).toEqual(['call f{"a":1}']);
   expect(said(call("x").replace("x<|tool_call:name|>", ""))).toEqual(['call f{"a":1}']);
   expect(said(call("x", "") + call("y"))).toEqual(["malformed no-name", 'call f{"a":1}']);
 });
 
-test("thinking whose end is missing is ended by the answer, or by calls", () => {
+test("unclosed thinking is ended by the answer, or by calls", () => {
   expect(said("<|think|>Hm.<|content|>Hi.<|flush|>")).toEqual(["thinking Hm.", "text Hi."]);
   expect(said(`<|think|>Hm.<|tool_calls|>${call("x")}<|calls|>`)).toEqual(["thinking Hm.", 'call f{"a":1}']);
 });
 
-test("a section that opens inside a section ends the one before, and the scanner goes on", () => {
+test("a section inside a section ends the first, and the scanner continues", () => {
   expect(said(`<|tool_calls|><|begin|>assistant<|tool_calls|>${call("x")}<|calls|>`)).toEqual(["malformed no-name", 'call f{"a":1}']);
 });

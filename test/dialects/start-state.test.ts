@@ -8,20 +8,20 @@ import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 
 const firstEvent = (prompt: Prompt | string, dialect = gemma4) => dialect.createScanner({ prompt }).feed("Hm.")[0]?.type;
 
-describe("the tail of the prompt says whether the model is thinking", () => {
+describe("the tail of the prompt decides whether the model is thinking", () => {
   const user: Request["messages"][number] = { role: "user", content: [{ type: "text", text: "Hi" }] };
   const call: Request["messages"] = [
     { role: "assistant", content: [{ type: "tool-call", id: "1", name: "f", arguments: {} }] },
     { role: "tool", id: "1", name: "f", output: "done" },
   ];
 
-  test("behind a result with thinking on it is", () => {
+  test("it is after a result, with thinking on", () => {
     const prompt = gemma4.render({ model: "", messages: [user, ...call] }, { thinking: true });
     expect(promptText(prompt)).toMatch(/<\|channel>thought\n$/);
     expect(firstEvent(prompt)).toBe("thinking-start");
     expect(firstEvent(promptText(prompt))).toBe("thinking-start");
   });
-  test("in a new turn, and behind an empty block, it is not", () => {
+  test("it is not in a new turn, nor after an empty block", () => {
     for (const thinking of [true, false]) expect(firstEvent(gemma4.render({ model: "", messages: [user] }, { thinking }))).toBe("text");
   });
   test("an opener of several tokens counts", () => {
@@ -30,16 +30,16 @@ describe("the tail of the prompt says whether the model is thinking", () => {
     for (const tail of [prompt, promptText(prompt)]) expect(firstEvent(tail, getDialect("kimi-k3"))).toBe("thinking-start");
     expect(firstEvent(render({ model: "", messages: [user] }, { thinking: false }), getDialect("kimi-k3"))).toBe("text");
   });
-  test("an opener in somebody's message does not count", () => {
+  test("an opener inside a message does not count", () => {
     expect(firstEvent("<|turn>user\n<|channel>thought\n<turn|>\n<|turn>model\n")).toBe("text");
   });
-  test("a tag as text is an opener too", () => {
+  test("a tag as plain text is an opener, too", () => {
     expect(firstEvent("<|im_start|>assistant\n<think>\n", json)).toBe("thinking-start");
     expect(firstEvent("<|im_start|>assistant\n<think>\n\n</think>\n\n", json)).toBe("text");
   });
 });
 
-describe("what somebody else says never decides whether the model is thinking", () => {
+describe("text of users and tools never decides whether the model is thinking", () => {
   const openers = "<think> <seed:think> [THINK] <|channel>thought\n <|channel|>analysis<|message|> hm";
   const conversation = (said: string, result: string): Request["messages"] => [
     { role: "user", content: [{ type: "text", text: said }] },

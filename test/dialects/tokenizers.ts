@@ -1,5 +1,5 @@
-// Two real tokenizers: Hugging Face's own encoder with the vocabulary and merges of Llama 2 (SentencePiece) and of Llama 3 (byte-level BPE).
-// Control tokens are given ids behind the vocabulary, as Gemma 4, FunctionGemma and others put theirs into unused slots of theirs.
+// Two real tokenizers: Hugging Face's own encoder with the vocabulary and merges of Llama 2 (SentencePiece) and of Llama 3 (byte-level
+// BPE). Control tokens get ids after the vocabulary, as Gemma 4, FunctionGemma and others put theirs into unused slots.
 import { Tokenizer } from "@huggingface/tokenizers";
 import llama2 from "llama-tokenizer-js";
 import llama3 from "llama3-tokenizer-js";
@@ -8,20 +8,20 @@ export interface Vocabulary {
   readonly name: string;
   /** With special tokens on: control tokens in the text become their ids. */
   whole(text: string): number[];
-  /** With special tokens off: it is all text. `first`: nothing stands before it. */
+  /** With special tokens off: everything is text. `first`: nothing precedes it. */
   plain(text: string, first: boolean): number[];
   /** The id of a control token, if the vocabulary has it. */
   idOf(token: string): number | undefined;
 }
 
-/** What `tokenizer.json` says, but for the control tokens. */
+/** The contents of `tokenizer.json`, without the control tokens. */
 interface Format {
   readonly normalizer: object | null;
   readonly pre_tokenizer: object | null;
   readonly model: object;
 }
 
-/** What a model's merges make of a stretch of text depends on nothing else: it is found once for all of its tokenizers, for that takes longest. */
+/** Merges of a stretch of text depend on nothing else, and take the longest: they are cached for all tokenizers of a model. */
 class Stretches extends Map<string, string[]> {
   put(text: string, tokens: string[]): void {
     this.set(text, tokens);
@@ -46,7 +46,7 @@ function plainTokenizer(format: Format): Tokenizer {
   return made;
 }
 
-/** `later`: how text is read that does not stand first, where that differs. */
+/** `later`: how text is tokenized that is not first, if that differs. */
 function vocabulary(name: string, format: Format, special: ReadonlyMap<string, number>, later = format): Vocabulary {
   const on = tokenizer(format, special);
   const off = plainTokenizer(format);
@@ -72,14 +72,14 @@ const sentencePiece = bpe(llama2.vocabById, llama2.merges, { unk_token: "<unk>",
 const llama2Special = new Map(idsOf(["<unk>", "<s>", "</s>"]));
 
 /**
- * SentencePiece can put a blank before the text ("add dummy prefix"), and implementations differ in what they take for a text:
+ * SentencePiece can put a blank before the text ("add dummy prefix"), and implementations differ in where:
  *
  * - `none`: Gemma, all versions (`add_dummy_prefix` is off; `tokenizer.json` has a `Replace` and no `Prepend`; GGUF: `add_space_prefix` false).
  *   Any piece can be tokenized by itself.
  * - `each`: Llama 2 in llama.cpp and in the old `tokenizer.json`: before every stretch between two control tokens. A piece gets its blank when
  *   it is tokenized by itself, so this needs no care either.
- * - `first`: Llama 2 in newer `tokenizer.json` files (`prepend_scheme: "first"`): only where nothing stands before. Whoever tokenizes piece
- *   by piece must switch it off from the second piece on.
+ * - `first`: Llama 2 in newer `tokenizer.json` files (`prepend_scheme: "first"`): only at the start. To tokenize piece by piece, it must be
+ *   switched off from the second piece on.
  */
 export type DummyPrefix = "none" | "each" | "first";
 
@@ -113,6 +113,6 @@ const byteLevel: Format = {
 };
 const llama3Special = new Map(idsOf(llama3.vocabById.slice(llama3Size), llama3Size));
 
-/** Llama 3's own control tokens have their own ids. */
+/** Llama 3's own control tokens keep their ids. */
 export const bpeVocabulary = (control: readonly string[]): Vocabulary =>
   vocabulary("byte-level BPE", byteLevel, new Map([...idsOf(control, llama3.vocabById.length), ...llama3Special]));

@@ -1,4 +1,4 @@
-// Why a prompt is a list of pieces: tokenized one by one they are the tokens of the whole, and data never becomes a control token.
+// Why a prompt is a list of pieces: tokenized one by one, they give the tokens of the whole, and data never becomes a control token.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { listDialects } from "../../src/dialects/registry.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { bpeVocabulary, sentencePieceVocabulary, type Vocabulary } from "./tokenizers.ts";
 
-/** What an engine in process does: a control piece is its token if the vocabulary has it, everything else is text. */
+/** Tokenizes like an engine in process: a control piece is its token if the vocabulary has it, everything else is text. */
 function tokenizePieces(prompt: Prompt, vocabulary: Vocabulary): number[] {
   const ids: number[] = [];
   let text = "";
@@ -60,7 +60,7 @@ function fixtures(dialect: Dialect): Case[] {
     });
 }
 
-/** Requests with everything that can stand in a prompt, all strings in them made of `text`. */
+/** Requests with everything that a prompt can contain, all strings made of `text`. */
 function requests(dialect: Dialect, text: fc.Arbitrary<string>): fc.Arbitrary<Case> {
   const texts = fc.array(
     text.map((text) => ({ type: "text" as const, text })),
@@ -108,7 +108,7 @@ const render = (dialect: Dialect, { request, options }: Case): Prompt =>
 /** Every control token that some dialect writes. */
 const control = [...new Set(listDialects().flatMap((dialect) => fixtures(dialect).flatMap((one) => controlTexts(render(dialect, one)))))];
 
-/** Those that are no plain words in the prompt of another dialect: what a vocabulary can have that serves them all. */
+/** Those that are not plain words in another dialect's prompt: a vocabulary for all dialects can have them. */
 const bare: Request = { model: "", messages: [{ role: "user", content: [] }], tools: [{ name: "f", description: "d" }] };
 const fixedWords = listDialects().flatMap((dialect) =>
   dialect.variants.flatMap((variant) =>
@@ -125,11 +125,11 @@ const isHonest = (prompt: Prompt): boolean => !prompt.some((piece) => !piece.con
 const spm = sentencePieceVocabulary(common, "none");
 const bpe = bpeVocabulary(common);
 const vocabularies = [spm, sentencePieceVocabulary(common, "each"), sentencePieceVocabulary(common, "first"), bpe];
-/** A dummy prefix changes text, and control tokens are cut out before it: for these, one vocabulary of each kind is all of them. */
+/** A dummy prefix changes text, but control tokens are cut out first, so one vocabulary of each kind covers these. */
 const kinds = [sentencePieceVocabulary(control, "none"), bpeVocabulary(control)];
 const strangers = [sentencePieceVocabulary([], "none"), bpeVocabulary([])];
 
-/** Text whose tokens depend on what stands beside it. */
+/** Text whose tokens depend on its neighbours. */
 const words = [
   "user",
   "the",
@@ -170,7 +170,7 @@ describe("the vocabularies are real", () => {
     expect(bpe.whole(turns)).toEqual(llama3.encode(turns, { bos: false, eos: false }));
     expect(bpe.idOf("<|eot_id|>")).toBe(128009);
   });
-  test("and tokens depend on their neighbours, which is why text is not cut at will", () => {
+  test("tokens depend on their neighbours, which is why text must not be cut anywhere", () => {
     for (const vocabulary of [spm, bpe])
       expect([...vocabulary.whole("the"), ...vocabulary.whole("rapist")]).not.toEqual(vocabulary.whole("therapist"));
   });
@@ -178,7 +178,7 @@ describe("the vocabularies are real", () => {
 
 describe.each(listDialects().map((dialect) => ({ id: dialect.id, dialect })))("$id", ({ dialect }) => {
   describe.each(vocabularies.map((vocabulary) => ({ name: vocabulary.name, vocabulary })))("$name", ({ vocabulary }) => {
-    test("pieces of the fixtures are the tokens of the whole", () => {
+    test("pieces of the fixtures give the tokens of the whole", () => {
       const prompts = fixtures(dialect)
         .map((one) => render(dialect, one))
         .filter(isHonest);
@@ -186,7 +186,7 @@ describe.each(listDialects().map((dialect) => ({ id: dialect.id, dialect })))("$
       for (const prompt of prompts) expect(tokenizePieces(prompt, vocabulary)).toEqual(vocabulary.whole(promptText(prompt)));
     });
 
-    test("pieces of any prompt without forged tokens are the tokens of the whole", () => {
+    test("pieces of any prompt without forged tokens give the tokens of the whole", () => {
       fc.assert(
         fc.property(requests(dialect, innocent), (one) => {
           const prompt = render(dialect, one);
@@ -198,7 +198,7 @@ describe.each(listDialects().map((dialect) => ({ id: dialect.id, dialect })))("$
   });
 
   describe.each(kinds.map((vocabulary) => ({ name: vocabulary.name, vocabulary })))("$name", ({ vocabulary }) => {
-    test("data never becomes a control token, though it forges one", () => {
+    test("data never becomes a control token, even if it forges one", () => {
       fc.assert(
         fc.property(requests(dialect, forged), (one) => {
           const prompt = render(dialect, one);
@@ -222,7 +222,7 @@ describe.each(listDialects().map((dialect) => ({ id: dialect.id, dialect })))("$
   });
 
   test.each(strangers.map((vocabulary) => ({ name: vocabulary.name, vocabulary })))(
-    "a control piece that the vocabulary ($name) does not have is text",
+    "a control piece missing from the vocabulary ($name) is text",
     ({ vocabulary }) => {
       for (const one of fixtures(dialect)) {
         const prompt = render(dialect, one);
@@ -231,12 +231,12 @@ describe.each(listDialects().map((dialect) => ({ id: dialect.id, dialect })))("$
     },
   );
 
-  test("what data forges does not change the control tokens of the prompt", () => {
+  test("forged data does not change the control tokens of the prompt", () => {
     fc.assert(
       fc.property(requests(dialect, forged), (one) => {
-        // "[" is quoted in keys as "<" is, and begins no token.
+        // "[" is quoted in keys like "<", and begins no token.
         const harmless = JSON.parse(JSON.stringify(one).replaceAll("<", "[")) as Case;
-        // Thinking that a server left in the model's own text is told from it by these tags, as the templates do.
+        // Thinking that a server left in the model's own text is recognized by these tags, as in the templates.
         const structure = (of: Case) => controlTexts(render(dialect, of)).filter((token) => !/^<\/?think>$/.test(token));
         expect(structure(one)).toEqual(structure(harmless));
       }),

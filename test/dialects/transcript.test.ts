@@ -9,14 +9,14 @@ const call = (id: string, name: string): ToolCall => ({ type: "tool-call", id, n
 const assistant = (...content: Part[]): Message => ({ role: "assistant", content });
 const result = (id: string, name = "", output = id): ToolResult => ({ role: "tool", id, name, output });
 
-/** The names that results get, and the ids of the calls that they answer. */
+/** The names of results, and the ids of the calls they answer. */
 const answers = (...messages: Message[]) =>
   turnsOf(messages)
     .flatMap((turn) => (turn.side === "assistant" ? turn.rounds : []))
     .flatMap((round) => round.results.map((answer) => [answer.name, answer.call?.id]));
 
 describe("turns", () => {
-  test("an assistant's turn holds its rounds, and the next answer", () => {
+  test("an assistant's turn contains its rounds and the following answer", () => {
     const messages = [user("hi"), assistant(text("a"), call("1", "f")), result("1"), assistant(text("b")), user("bye")];
     expect(
       turnsOf(messages).map((turn) => (turn.side === "assistant" ? turn.rounds.map((round) => round.results.length) : turn.side)),
@@ -42,46 +42,46 @@ describe("a result finds its call", () => {
       ["f", "1"],
     ]);
   });
-  test("else by name", () => {
+  test("by name otherwise", () => {
     expect(answers(both, result("x", "g"), result("y", "f"))).toEqual([
       ["g", "2"],
       ["f", "1"],
     ]);
   });
-  test("else by order", () => {
+  test("by order otherwise", () => {
     expect(answers(both, result(""), result(""))).toEqual([
       ["f", "1"],
       ["g", "2"],
     ]);
   });
-  test("though an id is used again in a later round", () => {
+  test("even if an id is used again in a later round", () => {
     expect(answers(assistant(call("1", "f")), result("1"), assistant(call("1", "g")), result("1"))).toEqual([
       ["f", "1"],
       ["g", "1"],
     ]);
   });
-  test("though two calls of a round have the same id", () => {
+  test("even if two calls of a round have the same id", () => {
     expect(answers(assistant(call("1", "f"), call("1", "g")), result("1"), result("1"))).toEqual([
       ["f", "1"],
       ["g", "1"],
     ]);
   });
-  test("though the user spoke in between", () => {
+  test("even if the user spoke in between", () => {
     expect(answers(assistant(call("1", "f")), user("wait"), result("1"))).toEqual([["f", "1"]]);
   });
-  test("and is called unknown without one", () => {
+  test("and is named unknown without one", () => {
     expect(answers(result(""))).toEqual([["unknown", undefined]]);
   });
 });
 
-test("the first message is the system text if a system or a developer wrote it", () => {
+test("the first message is the system text if its role is system or developer", () => {
   const developer: Message = { role: "developer", content: [text("Be brief.")] };
   expect(leadingSystem([developer, user("hi")])).toEqual({ system: [text("Be brief.")], rest: [user("hi")] });
   expect(leadingSystem([system("Be brief."), user("hi")])).toEqual({ system: [text("Be brief.")], rest: [user("hi")] });
   expect(leadingSystem([user("hi"), developer])).toEqual({ rest: [user("hi"), developer] });
 });
 
-test("what was said comes apart into text, thinking and calls", () => {
+test("an answer is split into text, thinking and calls", () => {
   const parts: Part[] = [{ type: "thinking", text: "hm" }, text("a"), call("1", "f"), text("b")];
   expect([textOf(parts), thinkingOf(parts), callsOf(parts)]).toEqual(["ab", "hm", [call("1", "f")]]);
   expect(hasCalls({ said: parts, results: [] })).toBe(true);

@@ -1,4 +1,4 @@
-// Models write programs into strings and escape nothing. Whatever is read of that, half a program is never a complete call.
+// Models write programs into strings without escaping anything. However such a call is read, half a program is never a complete call.
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -20,7 +20,7 @@ const PROGRAMS = [
   '[{"x": "y"}]\nmore',
 ];
 
-/** What a dialect writes around the arguments of its calls in another way than it renders them. */
+/** How a dialect writes the arguments of its calls, if not as it renders them. */
 const OTHERS: readonly (readonly [string, (code: string) => string])[] = [
   ["gemma4", (code) => `<|tool_call>call:run{code:"${code}"}<tool_call|>`],
   ["mistral", (code) => `[TOOL_CALLS]run[ARGS]{"code": "${code}"}`],

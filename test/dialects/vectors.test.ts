@@ -1,4 +1,5 @@
-// What existing implementations' tests, and our own, expect of a scanner: each vector whole, unit by unit, in its own pieces, and cut anyhow.
+// What the tests of existing implementations, and our own, expect of a scanner: each vector whole, unit by unit, in its own pieces, and cut
+// at random.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -64,7 +65,7 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
   for (const pieces of cuts) expect(scanPieces(dialect, pieces, all)).toEqual(whole);
 }
 
-/** Models beyond the list whose calls a dialect of the list reads. */
+/** Other models whose calls are read by a listed dialect. */
 const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
   apriel: ["apriel-1.5", "apriel-1.6"],
   cohere: ["cohere2-moe"],
@@ -90,7 +91,8 @@ describeShared("vectors", () => {
     describe(dialect.id, () => {
       for (const vector of vectors) {
         if (argued.has(vector.id))
-          test(`${vector.id} is read otherwise, as argued in shared-exceptions.json`, () => expect(() => check(dialect, vector)).toThrow());
+          test(`${vector.id} is read differently, as argued in shared-exceptions.json`, () =>
+            expect(() => check(dialect, vector)).toThrow());
         else test(vector.id, () => check(dialect, vector));
       }
     });

@@ -1,4 +1,4 @@
-// A server that refuses a setting is asked again as it wants it, whoever asks: no gateway need stand between.
+// A server that refuses a setting is asked again without it, with or without a gateway.
 import { expect, test } from "vitest";
 import { createRemote } from "../../src/engines/remote.ts";
 import { all } from "../events.ts";
@@ -26,7 +26,7 @@ const request = {
   sampling: { temperature: 0.5 },
 };
 
-test("the engine of a library learns what a model refuses, and says so", async () => {
+test("an engine used as a library learns what a model refuses, and warns", async () => {
   const { bodies, engine } = await start();
   for (let i = 0; i < 2; i++) {
     const [answers, warnings]: [boolean[], string[]] = [[], []];
@@ -43,7 +43,7 @@ test("the engine of a library learns what a model refuses, and says so", async (
   await engine.close();
 });
 
-test("what came in the server's own wire goes as it came, and so does its refusal", async () => {
+test("a request of the server's own wire is sent unchanged, and its refusal is passed on", async () => {
   const { bodies, engine } = await start();
   const finishes = [];
   for await (const event of engine.generate(request, { from: "openai-chat" }))

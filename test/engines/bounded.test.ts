@@ -1,4 +1,4 @@
-// One signal for everything that a program asks: Node warns of more than ten listeners, and some of them would stay.
+// One abort signal for everything a program asks: Node warns about more than ten listeners, and some of them would leak.
 import { getEventListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -16,7 +16,7 @@ async function lastOf(events: AsyncIterable<Event>): Promise<Event | undefined> 
 
 const chunk = sse({ choices: [{ index: 0, delta: { content: "Hi" } }] });
 
-test("a dozen answers at once have one signal: nothing is warned of, all end with it, and nothing stays behind", async () => {
+test("a dozen concurrent answers share one signal: no warning, all end with it, and no listener is left", async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error): void => void warnings.push(warning);
   process.on("warning", hear);
@@ -33,7 +33,7 @@ test("a dozen answers at once have one signal: nothing is warned of, all end wit
   const request = { model: "m", messages: [] };
   const answers = Array.from({ length: MANY }, () => lastOf(engine.generate(request, { signal: abort.signal })));
   await all.promise;
-  await setImmediate(); // warnings come later
+  await setImmediate(); // Node emits warnings later
   abort.abort();
   for (const last of await Promise.all(answers))
     expect(last).toMatchObject({ type: "finish", reason: "error", error: { code: "aborted" } });

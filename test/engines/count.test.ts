@@ -1,4 +1,4 @@
-// Tokens are counted by whoever has the tokenizer.
+// Tokens are counted by the server that has the tokenizer.
 import { describe, expect, test } from "vitest";
 import type { Request } from "../../src/core/nouns.ts";
 import { createRemote } from "../../src/engines/remote.ts";
@@ -6,7 +6,7 @@ import { closeLater, startServer } from "../servers.ts";
 
 const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], tools: [{ name: "f" }] };
 
-/** Answers these paths, and 404 to all others. */
+/** A server that answers these paths, and 404 to all others. */
 const start = async (answers: Record<string, object>) => {
   const server = await startServer((response, { url }) => {
     const answer = answers[url.split("?")[0] ?? ""];
@@ -31,7 +31,7 @@ describe("tokens are counted", () => {
     expect(await engine.countTokens(request)).toEqual({ tokens: 42, exact: true });
     expect(sent("/tokenize")).toMatchObject({ model: "m", messages: [{ role: "user", content: "Hi" }], tools: [{ type: "function" }] });
   });
-  test("by a server that is asked once what it is", async () => {
+  test("by a server that is probed only once", async () => {
     const { engine, seen } = await start({ ...VLLM, "/tokenize": { count: 42, tokens: [] } });
     for (let i = 0; i < 3; i++) await engine.countTokens(request);
     expect(seen.filter(({ url }) => url === "/v1/models")).toHaveLength(1);
@@ -47,12 +47,12 @@ describe("tokens are counted", () => {
     expect(sent("/tokenize")).toEqual({ model: "m", content: "<|turn>user\nHi", add_special: true, parse_special: true });
   });
   test.each([
-    ["a server that nobody knows", {}],
-    ["vLLM that does not count", VLLM],
+    ["an unknown server", {}],
+    ["a vLLM without a count", VLLM],
     ["TensorRT-LLM", { "/version": { version: "1.2" }, "/tokenize": { count: 42 } }],
     ["TabbyAPI", { "/props": { total_slots: 4, default_generation_settings: { n_ctx: 4096 } }, "/tokenize": { tokens: [1] } }],
     ["SGLang without a tokenizer", { "/model_info": { model_path: "x" } }],
-  ])("roughly, for %s", async (_, answers) => {
+  ])("are estimated for %s", async (_, answers) => {
     const { engine } = await start(answers);
     expect(await engine.countTokens(request)).toMatchObject({ exact: false });
   });

@@ -1,4 +1,4 @@
-// `await using` closes an engine, whichever it is.
+// `await using` closes every kind of engine.
 import { expect, test, vi } from "vitest";
 import { getDialect } from "../../src/dialects/registry.ts";
 import type { Disposing } from "../../src/engines/disposing.ts";

@@ -1,4 +1,4 @@
-// Which blanks of an answer are its text, and how it ended.
+// Which blanks of an answer are text, and how an answer ends.
 import { expect, test } from "vitest";
 import type { Event, Finish, Request, ToolEnd } from "../../src/core/nouns.ts";
 import { Ending, mintIds } from "../../src/engines/ending.ts";
@@ -19,26 +19,26 @@ const read = (events: readonly Event[]): Event[] => {
 
 test.each<[string, Event[], Event[]]>([
   ["between calls", [...call, text("\n"), text(" "), ...call], [...call, mark("\n"), mark(" "), ...call]],
-  ["before the first", [text("\n"), ...call], [mark("\n"), ...call]],
-  ["behind the last", [...call, text("\n")], [...call, mark("\n")]],
+  ["before the first call", [text("\n"), ...call], [mark("\n"), ...call]],
+  ["after the last call", [...call, text("\n")], [...call, mark("\n")]],
   ["between thinking and a call", [...thought, text("\n\n"), ...call], [...thought, mark("\n\n"), ...call]],
-  ["around what was meant as a call", [unreadable, text("\n"), unreadable], [unreadable, mark("\n"), unreadable]],
+  ["around a malformed call", [unreadable, text("\n"), unreadable], [unreadable, mark("\n"), unreadable]],
   [
-    "with marks among them",
+    "with control marks among them",
     [...call, text("\n"), mark("<x>"), text("\n"), ...call],
     [...call, mark("\n"), mark("<x>"), mark("\n"), ...call],
   ],
-])("blanks %s are no text", (_, events, expected) => {
+])("blanks %s are dropped", (_, events, expected) => {
   expect(read(events)).toEqual(expected);
 });
 
 test.each<[string, Event[]]>([
   ["before words", [text("\n"), text("Hi"), ...call]],
   ["behind words", [text("Hi"), text("\n"), ...call]],
-  ["between a call and words", [...call, text("\n"), text("So.")]],
-  ["between thinking and words", [...thought, text("\n\n"), text("Hi")]],
-  ["and nothing else", [text("\n")]],
-])("blanks %s are text", (_, events) => {
+  ["between a call and text", [...call, text("\n"), text("So.")]],
+  ["between thinking and text", [...thought, text("\n\n"), text("Hi")]],
+  ["alone", [text("\n")]],
+])("blanks %s are kept", (_, events) => {
   expect(read(events)).toEqual(events);
 });
 
@@ -49,18 +49,18 @@ const length: Finish = { type: "finish", reason: "length" };
 test.each<[string, Event[], Finish, Partial<Finish>]>([
   ["words", [text("Hi")], stop, { reason: "stop" }],
   ["a call", call, stop, { reason: "tool-calls" }],
-  ["a call, and one that was cut", [...call, ...cut], stop, { reason: "tool-calls" }],
-  ["a call that was cut", cut, stop, { reason: "length" }],
-  ["a call that cannot be read", [unreadable], stop, { reason: "error", error: expect.objectContaining({ code: "malformed-call" }) }],
-  ["a call, and one that cannot be read", [...call, unreadable], stop, { reason: "tool-calls" }],
-  ["a call, up to the limit", call, length, { reason: "length" }],
-])("an answer of %s ends so", (_, events, given, expected) => {
+  ["a call and a truncated one", [...call, ...cut], stop, { reason: "tool-calls" }],
+  ["a truncated call", cut, stop, { reason: "length" }],
+  ["an unreadable call", [unreadable], stop, { reason: "error", error: expect.objectContaining({ code: "malformed-call" }) }],
+  ["a call and an unreadable one", [...call, unreadable], stop, { reason: "tool-calls" }],
+  ["a call, at the token limit", call, length, { reason: "length" }],
+])("an answer with %s has the right finish reason", (_, events, given, expected) => {
   const ending = new Ending();
   ending.see(events);
   expect(ending.finish(given)).toEqual({ ...given, ...expected });
 });
 
-test("no call of a conversation gets an id twice, though its client leaves the first rounds out", () => {
+test("no call id is used twice in a conversation, even if the client leaves out the first rounds", () => {
   const ids: string[] = [];
   const window: Request["messages"] = [];
   for (let round = 0; round < 9; round++) {

@@ -1,4 +1,4 @@
-// So many answers at a time, so many in line. Over HTTP: test/gateway/faults.
+// Limits on concurrent and queued answers. Over HTTP: test/gateway/faults.
 import { expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { createLimited } from "../../src/engines/limited.ts";
@@ -8,7 +8,7 @@ import { signalOf } from "../servers.ts";
 
 const DONE: Event = { type: "finish", reason: "stop" };
 
-test("who leaves the line is told so and is not served, and whoever stands behind is", async () => {
+test("a request that leaves the queue is not served, and the one after it is", async () => {
   const first = signalOf();
   const inner = createScripted(async function* ({ model }) {
     if (model === "first") await first.promise;

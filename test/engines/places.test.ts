@@ -1,4 +1,4 @@
-// Which URL is asked next.
+// Which of an upstream's URLs is used next.
 import { expect, test } from "vitest";
 import { Places } from "../../src/engines/places.ts";
 
@@ -9,19 +9,19 @@ const at = (names: readonly string[]) => {
   return { clock, places, place, order: () => places.inOrder().map(({ base }) => base) };
 };
 
-test("they take turns", () => {
+test("URLs take turns", () => {
   const { order } = at(["a", "b", "c"]);
   expect([order()[0], order()[0], order()[0], order()[0]]).toEqual(["a", "b", "c", "a"]);
 });
 
-test("the least busy one is first", () => {
+test("the least busy URL is first", () => {
   const { place, order } = at(["a", "b", "c"]);
   place("a").busy = 2;
   place("b").busy = 1;
   expect(order()).toEqual(["c", "b", "a"]);
 });
 
-test("one that failed rests, longer with each failure, and comes back when it worked", () => {
+test("a URL that failed is skipped, longer with each failure, and returns once it works", () => {
   const { clock, place, order } = at(["a", "b"]);
   place("a").failed(clock.now);
   expect(order()).toEqual(["b", "a"]);
@@ -38,7 +38,7 @@ test("one that failed rests, longer with each failure, and comes back when it wo
   expect(place("a").rests(clock.now + 1001)).toBe(false);
 });
 
-test("it rests as long as the server asks, but not for ever", () => {
+test("it is skipped as long as the server asks, up to a limit", () => {
   const { clock, place } = at(["a"]);
   place("a").failed(clock.now, 7000);
   expect([place("a").rests(6999), place("a").rests(7001)]).toEqual([true, false]);
@@ -46,7 +46,7 @@ test("it rests as long as the server asks, but not for ever", () => {
   expect(place("a").rests(30_001)).toBe(false);
 });
 
-test("if all rest, the one that is to wake first is tried", () => {
+test("if all are skipped, the one whose time ends first is tried", () => {
   const { clock, place, order } = at(["a", "b"]);
   place("a").failed(clock.now, 9000);
   place("b").failed(clock.now, 3000);

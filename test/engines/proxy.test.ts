@@ -1,4 +1,4 @@
-// Servers beyond a company's proxy, and URLs that say more than a place.
+// Servers behind a company's proxy, and URLs with more than a host and path.
 import { connect } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { collect } from "../../src/core/fold.ts";
@@ -18,7 +18,7 @@ async function hear(url: string): Promise<unknown> {
   return finish?.error ?? content;
 }
 
-/** Connects whoever asks to the server, wherever they wanted to go. */
+/** Connects every client to the server, wherever it wanted to go. */
 async function startProxy(target: TestServer | undefined): Promise<{ url: string; asked: string[] }> {
   const proxy = await startServer((response) => void response.writeHead(502).end());
   const asked: string[] = [];
@@ -35,16 +35,16 @@ async function startProxy(target: TestServer | undefined): Promise<{ url: string
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe("a proxy of the environment", () => {
+describe("a proxy from the environment", () => {
   const clean = () => {
     for (const name of ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]) vi.stubEnv(name, undefined);
   };
 
-  test("is the way to a remote server, to its probes and to downloads", async () => {
+  test("is used for a remote server, its probes, and downloads", async () => {
     clean();
     const server = await startServer(answering(body));
     const proxy = await startProxy(server);
-    vi.stubEnv("HTTP_PROXY", proxy.url.replace("http://", "")); // as curl takes it
+    vi.stubEnv("HTTP_PROXY", proxy.url.replace("http://", "")); // in curl's spelling
     expect(await hear("http://api.corp.example/v1")).toEqual([{ type: "text", text: "Hello" }]);
     await probeWire("http://api.corp.example/v1");
     const { answer } = await fetchOne("http://hub.corp.example/m.gguf", "GET", {}, {});
@@ -52,7 +52,7 @@ describe("a proxy of the environment", () => {
     expect(new Set(proxy.asked)).toEqual(new Set(["api.corp.example:80", "hub.corp.example:80"]));
   });
 
-  test("is not asked for what runs on this machine, nor for what NO_PROXY names", async () => {
+  test("is not used for this machine, nor for hosts in NO_PROXY", async () => {
     clean();
     const server = await startServer(answering(body));
     const proxy = await startProxy(server);
@@ -64,7 +64,7 @@ describe("a proxy of the environment", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test("that refuses is named", async () => {
+  test("that refuses is named in the error", async () => {
     clean();
     vi.stubEnv("HTTP_PROXY", (await startProxy(undefined)).url);
     expect(await hear("http://api.corp.example/v1")).toMatchObject({
@@ -73,7 +73,7 @@ describe("a proxy of the environment", () => {
     });
   });
 
-  test("that is not there is named, too: the upstream may be well", async () => {
+  test("that is not running is named, too, since the upstream may be fine", async () => {
     clean();
     vi.stubEnv("HTTP_PROXY", nobody);
     const note = "a proxy is set, by HTTP_PROXY or HTTPS_PROXY";
@@ -81,17 +81,20 @@ describe("a proxy of the environment", () => {
     expect(await hear(`${nobody}/v1`)).toMatchObject({ message: expect.not.stringContaining(note) });
   });
 
-  test.each(["http://", "two words", "ftp://proxy.example"])("that is no URL of one, %s, is a mistake, and is not repeated", (url) => {
-    clean();
-    vi.stubEnv("https_proxy", url);
-    expect(() => createRemote({ wire: "ollama", url: "http://api.corp.example" })).toThrow(
-      /^https_proxy must be the URL of a proxy, such as http:\/\/proxy.example:3128$/,
-    );
-  });
+  test.each(["http://", "two words", "ftp://proxy.example"])(
+    "that is not a proxy URL, %s, is a mistake, and its value is not repeated",
+    (url) => {
+      clean();
+      vi.stubEnv("https_proxy", url);
+      expect(() => createRemote({ wire: "ollama", url: "http://api.corp.example" })).toThrow(
+        /^https_proxy must be the URL of a proxy, such as http:\/\/proxy.example:3128$/,
+      );
+    },
+  );
 });
 
 describe("the URL of a server", () => {
-  test("has a query that goes along with every request", async () => {
+  test("may have a query, which is sent with every request", async () => {
     const server = await startServer(answering(body));
     await hear(`${server.url}/openai/v1?api-version=2024-10-21`);
     const gemini = createRemote({ wire: "gemini", url: `${server.url}?tenant=a` });
@@ -103,7 +106,7 @@ describe("the URL of a server", () => {
     ]);
   });
 
-  test("may have no password in it", () => {
+  test("may not have a password", () => {
     expect(() => createRemote({ wire: "ollama", url: "http://me:canary@host" })).toThrow("may have no name and password in it");
   });
 });

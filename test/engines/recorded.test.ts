@@ -1,5 +1,5 @@
-// What servers really said (llama-server and `transformers serve` of August 2026, each with the embedded model), recorded byte for byte, and
-// what comes of it: in one piece, and cut into pieces of a few bytes.
+// Real answers of servers (llama-server and `transformers serve` of August 2026, each with the embedded model), recorded byte for byte, and
+// the events they give: in one piece, and cut into pieces of a few bytes.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
@@ -46,7 +46,7 @@ test.each<[string, (url: string) => Engine, Request, object]>([
     request,
     { content: [call], usage: { inputTokens: 78, outputTokens: 13, cachedTokens: 77 }, finish: { reason: "tool-calls" } },
   ],
-  // It leaves calls in the text, says what it used in the chunk that ends the answer, and nothing behind that.
+  // It leaves calls in the text, and its last chunk has both the usage and the finish reason.
   [
     "transformers-chat",
     rescued,

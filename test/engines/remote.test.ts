@@ -47,12 +47,12 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
   };
   const whole = () => printBody(wire.encodeResponse(collect(said), asked));
 
-  test.each(["stream", "whole", "stream of another type"])("an answer, %s: its content and its reason", async (form) => {
+  test.each(["stream", "whole", "stream of another type"])("an answer, %s, gives its content and finish reason", async (form) => {
     const [own, other] = id === "ollama" ? ["application/x-ndjson", "text/plain"] : ["text/event-stream", "application/json"];
     const type = form === "whole" ? "application/json" : form === "stream" ? own : other;
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": type });
-      // Byte by byte: characters are cut, too.
+      // Byte by byte, so that characters are cut, too.
       for (const byte of Buffer.from(form === "whole" ? whole() : streamed())) response.write(Buffer.of(byte));
       response.end();
     });
@@ -74,13 +74,13 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
     expect(seen?.url).not.toContain("sk-secret");
   });
 
-  test("the models", async () => {
+  test("the models are listed", async () => {
     const server = await startServer(answering(JSON.stringify(wire.encodeModels([{ id: "a/b:c" }, { id: "d" }]))));
     expect((await remote({ wire: id, url: server.url }).models()).map((model) => model.id)).toEqual(["a/b:c", "d"]);
     expect(server.seen[0]?.url.split("?")[0]).toBe(wire.modelsPath);
   });
 
-  test("an error", async () => {
+  test("an error is passed on, with its retry time", async () => {
     const { status, body } = wire.encodeError({ code: "rate-limit", message: "slow down" });
     const server = await startServer(answering(JSON.stringify(body), { status, "retry-after": "7" }));
     const events = await eventsOf(remote({ wire: id, url: server.url }));
@@ -89,11 +89,11 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
     ]);
   });
 });
-/** Only who asks for it hears of it, in OpenAI's chat. */
+/** OpenAI chat reports usage only on request. */
 const USAGE: NonNullable<Request["extra"]> = [{ wire: "openai-chat", kind: "stream_options", data: { include_usage: true } }];
 
 describe("errors", () => {
-  test("a key that a server echoes is in no field of its error", async () => {
+  test("a key that a server echoes is removed from every field of its error", async () => {
     const key = "sk-canary-0123456789";
     const error = { message: `no: ${key}`, type: "invalid_request_error", code: `bad ${key}`, param: key };
     const server = await startServer((response) => void response.writeHead(400).end(JSON.stringify({ error })));
@@ -102,7 +102,7 @@ describe("errors", () => {
     expect(events.at(-1)).toMatchObject({ type: "finish", error: { native: "bad [secret]", param: "[secret]" } });
   });
 
-  test("an upstream's 401 is ours, and its echo of the key goes nowhere", async () => {
+  test("an upstream's 401 is our fault, and its echo of the key is removed", async () => {
     const server = await startServer(answering('{"error":{"message":"bad key sk-canary-1"}}', { status: 401 }));
     const [event] = await eventsOf(remote({ url: server.url, key: "sk-canary-1" }));
     expect(event).toMatchObject({
@@ -110,25 +110,25 @@ describe("errors", () => {
       error: { code: "upstream", message: "the upstream refused the key that it was given: bad key [secret]" },
     });
   });
-  test("in mid-stream, too", async () => {
+  test("also in the middle of a stream", async () => {
     const server = await startServer(answering(sse({ error: { message: "key sk-canary-1" } }), { "content-type": "text/event-stream" }));
     expect((await eventsOf(remote({ url: server.url, key: "sk-canary-1" }))).at(-1)).toMatchObject({ error: { message: "key [secret]" } });
   });
-  test("nobody is there", async () => {
+  test("a server that is not running is reported as such", async () => {
     const [event] = await eventsOf(remote({ url: `${nobody}/v1` }));
     expect(event).toMatchObject({ type: "finish", error: { code: "overloaded", message: expect.stringContaining("not running") } });
   });
-  test.each([false, "sse"] as const)("a page of HTML, stream: %s: its first words", async (stream) => {
+  test.each([false, "sse"] as const)("an HTML page is an error with its first words, stream: %s", async (stream) => {
     const server = await startServer(answering("<html>Log in", { "content-type": "text/html" }));
     const error = { code: "upstream", message: "the server sent what is no answer: <html>Log in" };
     expect(await eventsOf(remote({ url: server.url }), { ...request, stream })).toMatchObject([{ type: "finish", error }]);
   });
-  test.each([false, "sse"] as const)("nothing at all, stream: %s", async (stream) => {
+  test.each([false, "sse"] as const)("an empty answer is an error, stream: %s", async (stream) => {
     const server = await startServer(answering("", { status: 204 }));
     const error = { code: "upstream", message: expect.stringContaining("no answer") as string };
     expect(await eventsOf(remote({ url: server.url }), { ...request, stream })).toMatchObject([{ type: "finish", error }]);
   });
-  test.each([301, 302, 307, 308])("a redirect, %i, names where it points to", async (status) => {
+  test.each([301, 302, 307, 308])("a redirect, %i, is an error that names its target", async (status) => {
     const server = await startServer(answering("<html>moved</html>", { status, location: "https://up.example/v1/chat/completions" }));
     const error = { code: "upstream", message: expect.stringContaining(`${status} and points to https://up.example/v1/`) as string };
     expect(await eventsOf(remote({ url: server.url }))).toMatchObject([{ type: "finish", reason: "error", error }]);
@@ -136,7 +136,7 @@ describe("errors", () => {
     await expect(remote({ url: server.url }).send("/v1/embeddings", { body: "{}" })).rejects.toMatchObject({ info: error });
   });
 
-  test("https where http is spoken, and what is no HTTP at all", async () => {
+  test("https to an http server, and a server that does not speak HTTP, are named in the error", async () => {
     const server = await startServer(answering("{}"));
     const greeter = createTcpServer((socket) => socket.end("220 mail.example ready\r\n")).listen(0, "127.0.0.1");
     closeLater(() => greeter.close());
@@ -154,12 +154,12 @@ describe("errors", () => {
     });
   });
 
-  test("headers that do not come", async () => {
+  test("missing headers are a timeout", async () => {
     const server = await startServer(() => {});
     const [event] = await eventsOf(remote({ url: server.url, timeouts: { headers: 50 } }));
     expect(event).toMatchObject({ type: "finish", error: { code: "timeout", message: expect.stringContaining("did not answer in time") } });
   });
-  test("an answer that falls silent: what was said stays said, a call is cut", async () => {
+  test("an answer that falls silent: earlier text is kept, and an open call is truncated", async () => {
     const start = { index: 0, id: "x", type: "function", function: { name: "f", arguments: '{"a":' } };
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" }), chunk({ tool_calls: [start] })));
@@ -170,7 +170,7 @@ describe("errors", () => {
       { type: "finish", reason: "error", error: { code: "timeout" } },
     ]);
   });
-  test("a connection that breaks", async () => {
+  test("a connection that breaks is an error, and earlier text is kept", async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" })), () => response.destroy());
     });
@@ -181,7 +181,7 @@ describe("errors", () => {
 });
 
 describe("aborts", () => {
-  test("before the first event, in the middle, and before it began: one finish, aborted", async () => {
+  test("before the start, before the first event, and in the middle: one finish, aborted", async () => {
     const gone = signalOf();
     const early = new AbortController();
     const server = await startServer((response, { body }) => {
@@ -209,7 +209,7 @@ describe("aborts", () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test("who stops listening stops the upstream", async () => {
+  test("leaving the loop stops the upstream", async () => {
     const gone = signalOf();
     const server = await startServer((response) => {
       response.on("close", () => gone.resolve());
@@ -221,7 +221,7 @@ describe("aborts", () => {
 });
 
 describe("connections", () => {
-  test("are used again, also when the body goes on behind the end of the answer", async () => {
+  test("are reused, even if the body goes on after the end of the answer", async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"));
       response.end(":\n\n");
@@ -237,7 +237,7 @@ describe("connections", () => {
     expect(server.connections).toBe(1);
   });
 
-  test("of several URLs, the next one stands in for one that cannot be reached", async () => {
+  test("of several URLs, the next replaces one that cannot be reached", async () => {
     const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
     const engine = remote({ url: [`${nobody}/v1`, `${server.url}/v1`] });
     for (let n = 0; n < 4; n++) expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
@@ -245,14 +245,14 @@ describe("connections", () => {
   });
 });
 
-test("of several URLs, the next one stands in for one that says it is overloaded as Anthropic does", async () => {
+test("of several URLs, the next replaces one that is overloaded in Anthropic's words", async () => {
   const busy = await startServer(answering('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', { status: 529 }));
   const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
   const engine = remote({ url: [`${busy.url}/v1`, `${server.url}/v1`] });
   for (let n = 0; n < 4; n++) expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
 });
 
-test("the answer is heard of before its first event, with the ids and the warnings", async () => {
+test("onAnswer is called before the first event, with the upstream's ids and the warnings", async () => {
   const first = signalOf();
   const server = await startServer(async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "r1", "set-cookie": "a=b" }).flushHeaders();
@@ -277,7 +277,7 @@ describe("counting tokens", () => {
     const server = await startServer(answering(JSON.stringify(getWire(id).encodeTokenCount?.({ tokens: 42 }))));
     expect(await remote({ wire: id, url: server.url }).countTokens(request)).toEqual({ tokens: 42, exact: true });
   });
-  test("otherwise it is an estimate, and says so", async () => {
+  test("otherwise the count is an estimate, and marked as such", async () => {
     const server = await startServer(answering("{}", { status: 404 }));
     for (const wire of ["anthropic", "openai-chat"] as const) {
       expect(await remote({ wire, url: server.url }).countTokens(request)).toEqual({ tokens: expect.any(Number), exact: false });
@@ -285,7 +285,7 @@ describe("counting tokens", () => {
   });
 });
 
-test("models of a server that refuses are an EngineError", async () => {
+test("listing the models of a server that refuses throws an EngineError", async () => {
   const server = await startServer(answering("{}", { status: 500 }));
   await expect(remote({ url: server.url }).models()).rejects.toBeInstanceOf(EngineError);
 });
@@ -300,7 +300,7 @@ test.each<[WireId, string, string, string]>([
   ["anthropic", "https://h/prefix", "/v1/messages", "https://h/prefix/v1/messages"],
   ["gemini", "https://h/v1beta", "/v1beta/models/a%2Fb:generateContent?alt=sse", "https://h/v1beta/models/a%2Fb:generateContent?alt=sse"],
   ["ollama", "http://h:1/api", "/api/chat", "http://h:1/api/chat"],
-  // All of an endpoint.
+  // A whole endpoint as base URL.
   ["openai-chat", "http://h:1/v1/chat/completions", "/v1/models", "http://h:1/v1/models"],
   ["openai-chat", "https://h/v1beta/openai/chat/completions/", "/v1/chat/completions", "https://h/v1beta/openai/chat/completions"],
   ["openai-responses", "https://h/v1/responses", "/v1/responses", "https://h/v1/responses"],
@@ -312,12 +312,12 @@ test.each<[WireId, string, string, string]>([
   expect(base.origin + base.path(path)).toBe(expected);
 });
 
-describe("a server that compresses although it was asked not to", () => {
+describe("a server that compresses although asked not to", () => {
   const events = sse(chunk({ content: "Grüße" }), chunk({}, "stop"), "[DONE]");
   const whole = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "Grüße" }, finish_reason: "stop" }] });
   const PACKERS = { gzip: createGzip, "x-gzip": createGzip, deflate: createDeflate, br: createBrotliCompress } as const;
 
-  test.each(Object.entries(PACKERS))("is understood: %s", async (encoding, pack) => {
+  test.each(Object.entries(PACKERS))("is read: %s", async (encoding, pack) => {
     const server = await startServer(async (response, { url, headers, body }) => {
       expect(headers["accept-encoding"]).toBe("identity");
       const isStream = body.includes('"stream":true');
@@ -334,7 +334,7 @@ describe("a server that compresses although it was asked not to", () => {
     expect([headers["content-encoding"], await new Response(body as never).text()]).toEqual([undefined, whole]);
   });
 
-  test("streams all the same: what it has sent is here before it goes on", async () => {
+  test("still streams: what it has sent arrives before it continues", async () => {
     const heard = signalOf();
     const server = await startServer(async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
@@ -353,11 +353,11 @@ describe("a server that compresses although it was asked not to", () => {
     expect(text).toBe("first");
   });
 
-  test("and breaks off: what came is delivered, and the end is an error", async () => {
+  test("and breaks off: earlier text is delivered, and the end is an error", async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
       const packed = gzipSync(sse(chunk({ content: "first" })));
-      response.write(packed.subarray(0, -8), () => response.destroy()); // the checksum is missing
+      response.write(packed.subarray(0, -8), () => response.destroy()); // without the checksum at the end
     });
     expect(await eventsOf(remote({ url: server.url }))).toMatchObject([
       { type: "start" },
@@ -376,6 +376,6 @@ describe("a server that compresses although it was asked not to", () => {
   });
 });
 
-test.each(["localhost", "localhost:8000/v1", undefined as never])("a URL that is none, %s, is named at once", (url) => {
+test.each(["localhost", "localhost:8000/v1", undefined as never])("an invalid URL, %s, is refused at once", (url) => {
   expect(() => createRemote({ wire: "openai-chat", url })).toThrow(`the URL of an upstream must be an http or https URL; it is ${url}`);
 });

@@ -1,4 +1,4 @@
-// What every engine that writes prompts itself does to a conversation before the dialect gets it.
+// What every engine that writes prompts itself does to a conversation before it reaches the dialect.
 import { describe, expect, test } from "vitest";
 import type { Media, Message, Text } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -18,7 +18,7 @@ describe.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("
     ...(media && { media }),
   });
 
-  test("a label stands where an image was shown, and a warning says so", () => {
+  test("an image becomes a label in its place, with a warning", () => {
     const image: Media = { type: "media", mediaType: "image/png", name: "map", data: "AA==" };
     const said: Message = { role: "assistant", content: [call("a", "Oslo")] };
     const messages = [user(text("Look at"), image, text("and tell")), said, result("a", "A map.", [image])];
@@ -30,12 +30,12 @@ describe.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("
     ]);
   });
 
-  test("a file of text is told, also where nobody says a word beside it", () => {
+  test("a text file is included, even without any other text", () => {
     const file: Media = { type: "media", mediaType: "text/markdown", name: "plan.md", data: btoa("Buy milk") };
     expect(promptOf(user(file))).toContain("[text/markdown plan.md]\nBuy milk");
   });
 
-  test("results stand in the order of their calls, which tells whose they are", () => {
+  test("results are put in the order of their calls, since some templates match them only by order", () => {
     const said: Message = { role: "assistant", content: [call("a", "Oslo"), call("b", "Rome")] };
     const prompt = promptOf(user(text("Hi")), said, result("z", "nobody asked"), result("b", "sunny there"), result("a", "snow there"));
     expect(prompt).toMatch(/snow there[\s\S]*sunny there[\s\S]*nobody asked/);

@@ -1,4 +1,4 @@
-// Who is here.
+// The roster: an unordered collection of members that come and go, as exchanges and listeners do.
 import { expect, test } from "vitest";
 import { Roster, type Seated } from "../../src/engines/roster.ts";
 
@@ -16,10 +16,10 @@ const namesOf = (roster: Roster<One>): string[] => {
   return names.toSorted();
 };
 
-test("who enters is here until he leaves, however often he leaves", () => {
+test("a member stays until it is deleted, and deleting twice is harmless", () => {
   const roster = new Roster<One>();
   const [a, b, c] = [new One("a"), new One("b"), new One("c")];
-  roster.delete(a); // he never was
+  roster.delete(a); // was never added
   for (const one of [a, b, c]) roster.add(one);
   roster.delete(a);
   roster.delete(a);
@@ -32,7 +32,7 @@ test("who enters is here until he leaves, however often he leaves", () => {
   expect(roster.size).toBe(0);
 });
 
-test("who leaves or comes while all are told disturbs nobody", () => {
+test("members that come or go during an iteration do not disturb it", () => {
   const roster = new Roster<One>();
   for (const name of ["a", "b", "c"]) roster.add(new One(name));
   const told: string[] = [];

@@ -1,4 +1,4 @@
-// A value held against a JSON Schema: the same judgement as that of a library that compiles, and words that a model can act on.
+// A value is checked against a JSON Schema with the same result as a compiling validator, and in words that a model can act on.
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -38,18 +38,18 @@ test.each<[Json, Json, string[]]>([
   expect(said(schema, value)).toEqual(problems);
 });
 
-test("`__proto__` is a key like others", () => {
+test("`__proto__` is an ordinary key", () => {
   const value = JSON.parse('{"__proto__": 1}') as JsonObject;
   expect(said({ additionalProperties: false }, value)).toEqual(["__proto__: there is no such parameter"]);
   expect(said({ required: ["toString"] }, {})).toEqual(["toString: is missing"]);
 });
 
-test("what is undefined was not said", () => {
+test("undefined keywords are ignored", () => {
   const schema = { type: "string", enum: undefined, const: undefined, not: undefined, required: undefined } as unknown as JsonObject;
   expect([schemaFault(schema), said(schema, "x")]).toEqual([undefined, []]);
 });
 
-test("a schema that leads to itself, or branches without end, is left at some point", () => {
+test("a schema that refers to itself, or branches endlessly, ends", () => {
   expect(said({ $ref: "#" }, 1)).toEqual([]);
   expect(said({ anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] }, 1)).toEqual([]);
   expect(said({ type: "object", properties: { next: { $ref: "#" } } }, { next: { next: 1 } })).toEqual(["next.next: must be object"]);
@@ -65,11 +65,11 @@ test.each<[Json, string | undefined]>([
   [{ items: [{}, 1] }, "items.1 must be an object"],
   [{ $ref: "#/$defs/a" }, "$ref must be a reference to something in the schema"],
   [{ minLength: "1" }, "minLength must be a number"],
-])("what is wrong with the schema %j", (schema, fault) => {
+])("a fault in the schema itself is found: %j", (schema, fault) => {
   expect(schemaFault(schema)).toBe(fault);
 });
 
-describe("judges as Ajv does", () => {
+describe("agrees with Ajv", () => {
   const key = fc.constantFrom("a", "b", "c");
   const small = fc.integer({ min: 0, max: 3 });
   const type = fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object");
@@ -94,7 +94,7 @@ describe("judges as Ajv does", () => {
     ...Object.fromEntries("items contains propertyNames not if then else".split(" ").map((keyword) => [keyword, inner])),
     ...Object.fromEntries("anyOf oneOf allOf".split(" ").map((keyword) => [keyword, fc.array(inner, { minLength: 1, maxLength: 2 })])),
   });
-  /** A few keywords, so that some values fit. */
+  /** Only a few keywords, so that some values fit. */
   const someOf = (keywords: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<JsonObject> =>
     fc
       .array(fc.oneof(...Object.entries(keywords).map(([keyword, rule]) => rule.map((given) => [keyword, given] as const))), {

@@ -1,4 +1,4 @@
-// The engine that replays: the promises of every engine, without a server.
+// The scripted engine keeps the promises of every engine, without a server.
 import { expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
 import type { GenerateOptions } from "../../src/engines/engine.ts";
@@ -12,19 +12,19 @@ const eventsOf = (engine: Scripted, options?: GenerateOptions): Promise<Event[]>
 const finish: Event = { type: "finish", reason: "stop" };
 const hi: Event = { type: "text", text: "Hi" };
 
-test("one script for each request, and an error when there is none left", async () => {
+test("there is one script for each request, and an error when none is left", async () => {
   const engine = createScripted([[hi, finish]]);
   expect(await eventsOf(engine)).toEqual([hi, finish]);
   expect(await eventsOf(engine)).toMatchObject([{ type: "finish", reason: "error", error: { code: "internal" } }]);
   expect(engine.requests).toEqual([request, request]);
 });
 
-test("nothing comes behind the finish, and one comes if there is none", async () => {
+test("nothing follows the finish, and a missing one is added", async () => {
   expect(await eventsOf(createScripted([[finish, hi]]))).toEqual([finish]);
   expect(await eventsOf(createScripted([[hi]]))).toMatchObject([hi, { type: "finish", error: { code: "upstream" } }]);
 });
 
-test("a script that throws ends what it began, and finishes", async () => {
+test("a script that throws closes what it opened, and finishes", async () => {
   const engine = createScripted(() =>
     (async function* (): AsyncGenerator<Event> {
       yield { type: "thinking-start" };
@@ -38,7 +38,7 @@ test("a script that throws ends what it began, and finishes", async () => {
   ]);
 });
 
-test("an abort ends a script that waits for ever; a call that is open is cut", async () => {
+test("an abort ends a script that waits for ever, and an open call is truncated", async () => {
   const controller = new AbortController();
   const engine = createScripted(() =>
     (async function* (): AsyncGenerator<Event> {

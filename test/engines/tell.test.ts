@@ -1,4 +1,4 @@
-// An answer that is told: in the pieces in which it came, without a promise for each event.
+// `tell`: an answer in the pieces in which it came, without a promise for each event.
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -27,7 +27,7 @@ const remoteAt = (url: string): Remote => {
   return engine;
 };
 
-/** All pieces, when the last one has come. */
+/** All pieces, once the last one has come. */
 function told(tell: NonNullable<Remote["tell"]>): Promise<Event[][]> {
   return new Promise((resolve) => {
     const pieces: Event[][] = [];
@@ -38,21 +38,21 @@ function told(tell: NonNullable<Remote["tell"]>): Promise<Event[][]> {
   });
 }
 
-test("what came in one piece is told in one piece, and the finish is last", async () => {
+test("events that arrive in one piece are delivered in one piece, and the finish is last", async () => {
   const server = await startServer(answering(`${sse(chunk("Hel"), chunk("lo"), chunk("", "stop"))}data: [DONE]\n\n`, STREAM));
   const engine = remoteAt(server.url);
   const pieces = await told((...args) => engine.tell(...args));
   expect(pieces.map((events) => events.map(({ type }) => type))).toEqual([["start", "text", "text", "finish"]]);
 });
 
-describe("what has no end is broken off", () => {
+describe("endless answers are cut off", () => {
   const JSON_TYPE = { "content-type": "application/json" };
   const piece = Buffer.alloc(1 << 20, "a");
   const endless: [string, number, Record<string, string>, string, Buffer][] = [
     ["a JSON", 200, JSON_TYPE, '{"id":"', piece],
     ["an event", 200, STREAM, 'data: {"id":"', piece],
     ["an error", 400, JSON_TYPE, '{"error":"', piece],
-    ["blanks that were compressed", 200, { ...JSON_TYPE, "content-encoding": "gzip" }, "", gzipSync(Buffer.alloc(32 << 20, " "))],
+    ["compressed blanks", 200, { ...JSON_TYPE, "content-encoding": "gzip" }, "", gzipSync(Buffer.alloc(32 << 20, " "))],
   ];
 
   test.each(endless)("%s", async (what, status, headers, beginning, piece) => {
@@ -67,7 +67,7 @@ describe("what has no end is broken off", () => {
     const message = what === "an error" ? expect.stringMatching(/^\{"error":"a+$/) : expect.stringContaining("has no end");
     expect(last).toMatchObject({ type: "finish", error: { code: what === "an error" ? "bad-request" : "upstream", message } });
   });
-  test("what is not streamed", async () => {
+  test("without streaming, too", async () => {
     const body = (async function* () {
       for (;;) yield piece;
     })();
@@ -75,7 +75,7 @@ describe("what has no end is broken off", () => {
   });
 });
 
-test("who stops hears nothing more, and the server is told", async () => {
+test("after stopping nothing more is delivered, and the server is disconnected", async () => {
   const gone = signalOf();
   const server = await startServer(async (response) => {
     response.writeHead(200, STREAM).write(sse(chunk("Hel")));
@@ -91,7 +91,7 @@ test("who stops hears nothing more, and the server is told", async () => {
   expect(heard.map(({ type }) => type)).toEqual(["start", "text"]);
 });
 
-test("where nobody answers, a finish is all there is", async () => {
+test("if no server answers, the finish is the only event", async () => {
   const engine = remoteAt(nobody);
   const pieces = await told((...args) => engine.tell(...args));
   expect(pieces).toMatchObject([[{ type: "finish", error: { code: "overloaded" } }]]);

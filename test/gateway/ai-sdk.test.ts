@@ -1,4 +1,4 @@
-// The AI SDK over OpenAI's wire, as docs/clients/ai-sdk.md has it.
+// The AI SDK over OpenAI's wire, as docs/clients/ai-sdk.md describes it.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 import { expect, test } from "vitest";
@@ -14,7 +14,7 @@ const call: Event[] = [
   { type: "finish", reason: "tool-calls" },
 ];
 
-test("a provider with the name google brings the signatures of calls back", async () => {
+test("a provider named google sends the signatures of calls back", async () => {
   const engine = createScripted([call, hello]);
   const { url } = await startGateway({ upstreams: { up: engine } });
   const gateway = createOpenAICompatible({ name: "google", baseURL: `${url}/v1`, apiKey: "x" });

@@ -1,4 +1,4 @@
-// Tool calls as the gateway judges them: arguments outside a schema are passed on, counted and named.
+// Tool calls whose arguments do not fit the schema are passed on, counted and named in a warning.
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
@@ -21,7 +21,7 @@ const request = {
 };
 
 describe("arguments outside the schema", () => {
-  test.each([true, false])("are passed on, counted and named (stream: %s)", async (stream) => {
+  test.each([true, false])("are passed on, counted and named in a warning (stream: %s)", async (stream) => {
     const metrics = createMetrics();
     const gateway = await startGateway({ upstreams: { up: scripted(() => calling('{"path":7}')) }, metrics });
     const { body } = await ask(gateway.url, "POST", "/v1/chat/completions", {
@@ -32,7 +32,7 @@ describe("arguments outside the schema", () => {
     expect(await gateway.ended(1)).toMatchObject([{ calls: { complete: 1 }, outside: [{ name: "read", why: "/path must be string" }] }]);
     expect(await metrics.print()).toMatch(/dragoman_calls_outside_schema_total\{.*\} 1/);
   });
-  test('validate = "off" does not look', async () => {
+  test('validate = "off" skips the check', async () => {
     const models = [{ name: "m", upstream: "up", validate: "off" as const }];
     const gateway = await startGateway({ upstreams: { up: scripted(() => calling("{}")) }, models });
     await ask(gateway.url, "POST", "/v1/chat/completions", { headers: json, body: JSON.stringify(request) });
@@ -40,7 +40,7 @@ describe("arguments outside the schema", () => {
   });
 });
 
-/** Each of two alternatives has two of its own. */
+/** Two alternatives, each with two of its own, and so on: an exponential schema. */
 const branching = (depth: number) =>
   Object.fromEntries([
     ...Array.from({ length: depth }, (_, i) => [`d${i}`, { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }]),
@@ -55,7 +55,7 @@ describe("a schema", () => {
     [{ type: "strange", properties: 3 }, {}, undefined],
     [undefined, { anything: 1 }, undefined],
     [{ ...schema, description: "x".repeat(100_000) }, {}, "/path is missing"],
-    // Whoever writes a schema must not be able to stop the gateway.
+    // A schema's author must not be able to stall the gateway.
     [{ properties: { a: { pattern: "^(a+)+$" } } }, { a: `${"a".repeat(64)}!` }, undefined],
     [{ $ref: "#/$defs/d0", $defs: branching(40) }, {}, undefined],
   ])("%#", async (parameters, args, expected) => {
@@ -63,7 +63,7 @@ describe("a schema", () => {
   });
 });
 
-test("a schema that took too long is not looked at again", async () => {
+test("a schema that took too long is not checked again", async () => {
   const tool = { name: "f", parameters: { properties: { a: { pattern: "^(b+)+$" } }, required: ["c"] } };
   expect(await outsideSchema(tool, { a: "x" })).toBe("/a must match the pattern ^(b+)+$");
   expect(await outsideSchema(tool, { a: `${"b".repeat(64)}!` })).toBeUndefined();

@@ -1,4 +1,4 @@
-// All SDKs in front of upstreams of all wires, over HTTP, streaming and not: a tool round trip in each of the fifty cells.
+// Every SDK in front of upstreams of every wire, over HTTP, streaming and not: a tool round trip in each of the fifty cells.
 import { afterAll, describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Request, WireId } from "../../src/core/nouns.ts";
@@ -73,7 +73,7 @@ describe.each(wires)("an upstream of %s", (wire) => {
       const { messages } = upstream.requests[1]!;
       expect(messages.find(({ role }) => role === "tool")).toMatchObject({ name: "write_file" });
       expect(JSON.stringify(messages.find(({ role }) => role === "tool"))).toContain("ok");
-      const exchanges = (await gateway.ended(2)).toSorted((a, b) => (a.id < b.id ? -1 : 1)); // one whose calls are looked at is told later
+      const exchanges = (await gateway.ended(2)).toSorted((a, b) => (a.id < b.id ? -1 : 1)); // an exchange whose calls are checked ends later
       expect(exchanges).toMatchObject([
         { upstream: "up", outcome: "ok", status: 200, calls: { complete: 1 }, usage: { inputTokens: 30 } },
         { outcome: "ok", calls: { complete: 0 } },

@@ -1,4 +1,5 @@
-// What replaces a conversation: asked of any model where a Responses client wants it, refused where only its own server could read it.
+// Compaction: any model is asked for the summary that a Responses client wants; a compaction that only its own server could read is
+// refused.
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
@@ -14,7 +15,7 @@ async function post(url: string, path: string, body: object) {
 const f = { type: "function", name: "f", parameters: { type: "object" }, strict: false };
 const user = { role: "user", content: "Hi" };
 
-test("a compaction: the model is asked for a summary, without tools, and the client goes on with what it got", async () => {
+test("a compaction: the model is asked for a summary, without tools, and the client continues with it", async () => {
   const engine = createScripted([
     [
       { type: "text", text: "They want a boat." },
@@ -33,7 +34,7 @@ test("a compaction: the model is asked for a summary, without tools, and the cli
   ]);
 });
 
-test("/v1/responses/compact: the user's own words, and what stands for the rest", async () => {
+test("/v1/responses/compact keeps the user's own messages, and replaces the rest", async () => {
   const engine = createScripted([
     [
       { type: "text", text: "They want a boat." },
@@ -54,7 +55,7 @@ test("/v1/responses/compact: the user's own words, and what stands for the rest"
   expect(JSON.stringify(engine.requests[1]?.messages)).toContain("They want a boat.");
 });
 
-test("/v1/responses/compact: a server of that API is asked in the way that it knows by now", async () => {
+test("/v1/responses/compact asks a Responses server in the current form of the API", async () => {
   const item = { type: "compaction", id: "cmp_1", encrypted_content: "x" };
   const upstream = await startServer(
     answering(JSON.stringify({ id: "resp_1", object: "response", status: "completed", model: "m", output: [item] })),
@@ -79,7 +80,7 @@ test.each<[string, string, object, string]>([
     { max_tokens: 9, messages: [user], compaction: { type: "summarize" } },
     "done on Anthropic",
   ],
-])("%s: %s is a 400 that says what to do", async (path, _, body, message) => {
+])("%s: %s is refused with a 400 that says what to do", async (path, _, body, message) => {
   const engine = createScripted([hello]);
   const { url } = await startGateway({ upstreams: { up: engine } });
   expect(await post(url, path, body)).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(message) } } });

@@ -1,4 +1,4 @@
-// dragoman.toml: what it says, and where its mistakes stand.
+// dragoman.toml: how it is read, and how its mistakes are reported.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { readConfig } from "../../src/gateway/config.ts";
 import { tempFolder } from "../servers.ts";
 
 const environment = { KEY: "sk-canary-1", UP: "sk-canary-2", OPENAI_API_KEY: "sk-canary-3" };
-/** A configuration's path, with an empty file of this name beside it. */
+/** The path of a configuration, with an empty file of this name beside it. */
 function writtenBeside(name: string): string {
   const folder = tempFolder();
   mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -16,14 +16,14 @@ function writtenBeside(name: string): string {
 
 const read = (text: string) => readConfig(text, "dragoman.toml", environment);
 
-test("a host and a port alone are a URL, as on the command line", () => {
+test("a host and port alone are a URL, as on the command line", () => {
   expect(read('[upstreams.a]\nurl = ["127.0.0.1:8000", "box:8001/v1"]').upstreams.a?.urls).toEqual([
     "http://127.0.0.1:8000",
     "http://box:8001/v1",
   ]);
 });
 
-test("a whole file", () => {
+test("every setting is read", () => {
   const settings = read(`
 [server]
 host = "0.0.0.0"
@@ -99,13 +99,13 @@ max_tokens = 100
 const ONE = '[upstreams.a]\nurl = "http://x"\n';
 
 test.each(["*", "null", "https://app.example", "http://localhost:3000", "http://[::1]:8080", "chrome-extension://abc"])(
-  "an origin that browsers send: %s",
+  "an origin that browsers send is accepted: %s",
   (origin) => {
     expect(read(`[cors]\norigins = ["${origin}"]`).server.origins).toEqual([origin]);
   },
 );
 
-describe("a mistake is one line with its place", () => {
+describe("a mistake is reported in one line, with its place", () => {
   test.each([
     ["[server\nport = 1", /^dragoman\.toml:1: /],
     ['[upstreams.a]\nmodel = "C:\\models\\x.gguf"', /^dragoman\.toml:2: .* escape .*a path with \\ in it stands between '…'/],
@@ -173,7 +173,7 @@ describe("a mistake is one line with its place", () => {
   });
 });
 
-test("an upstream that completes text, and how much it takes", () => {
+test("an upstream that completes text may have its server and its limits set", () => {
   const { upstreams } = read(`
 [upstreams.local]
 url = "http://127.0.0.1:8080"
@@ -189,12 +189,12 @@ test.each([
   ['server = "tgi"', "upstreams.local.server must be one of llama-server, vllm, sglang, ollama"],
   ["queue = 4", "upstreams.local needs concurrent"],
   ["concurrent = 0", "upstreams.local.concurrent must be a whole number over 0"],
-])("of an upstream: %s", (line, complaint) => {
+])("a bad setting of an upstream is refused: %s", (line, complaint) => {
   expect(() => read(`[upstreams.local]\nurl = "http://127.0.0.1:8080"\n${line}\n`)).toThrow(complaint);
 });
 
 describe("a model in this process", () => {
-  test("is an upstream with a model in place of a URL", () => {
+  test("is an upstream with a `model` instead of a URL", () => {
     const { upstreams, locals, models } = readConfig(
       `
 [upstreams.far]
@@ -238,7 +238,7 @@ upstream = "near"
   });
 });
 
-test("a dialect may have its variant behind it", () => {
+test("a dialect may be followed by a variant", () => {
   const rule = (dialect: string) => read(`[upstreams.ollama]\n[models.m]\ndialect = "${dialect}"\n`).models[0];
   expect(rule("hermes/qwen2.5-7b-instruct")).toMatchObject({ dialect: "hermes/qwen2.5-7b-instruct" });
   expect(() => rule("hermes/none")).toThrow("must be one of hermes/qwen3-0.6b");

@@ -1,4 +1,4 @@
-// Finding out what a server speaks, and what runs on this machine.
+// Finding out which wire a server speaks, and which servers run on this machine.
 import { describe, expect, test } from "vitest";
 import { createUpstream, discover, probeWire } from "../../src/gateway/connect.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -17,9 +17,9 @@ const models = Object.fromEntries(listWires().map((wire) => [wire.id, wire.encod
 const both = { "/api/version": { version: "0.9" }, "/v1/models": models["openai-chat"] };
 const ollama = { ...both, "/": "Ollama is running" };
 
-describe("a URL's wire", () => {
+describe("the wire of a URL is found", () => {
   test.each([
-    ["ollama, which answers as OpenAI, too", ollama, "", "ollama"],
+    ["ollama, which also answers as OpenAI", ollama, "", "ollama"],
     ["ollama, with /v1", ollama, "/v1", "ollama"],
     ["another server that answers as both", both, "", "ollama"],
     ["another server that answers as both, with /v1", both, "/v1", "openai-chat"],
@@ -31,7 +31,7 @@ describe("a URL's wire", () => {
     const server = await serving(answers);
     expect(await probeWire(server.url + path)).toMatchObject({ wire, certain: true });
   });
-  test("a server that shows nothing is taken for what its URL looks like; where nobody is, there is none", async () => {
+  test("a silent server is assumed to speak what its URL looks like; if nothing listens, there is no wire", async () => {
     const server = await serving({});
     expect(await probeWire(`${server.url}/v1`)).toMatchObject({ wire: "openai-chat", certain: false });
     expect(await probeWire(`${server.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: false });
@@ -41,25 +41,25 @@ describe("a URL's wire", () => {
     [401, {}, undefined, "it wants a key (--upstream-key, or key in dragoman.toml)"],
     [403, {}, "k", "it refuses this key"],
     [308, { location: "https://up.example/v1/models" }, undefined, "it only points to https://up.example/v1/models, which may be its URL"],
-  ])("why it is a guess: a server that answers %i", async (status, headers, key, why) => {
+  ])("why it is only a guess: a server that answers %i", async (status, headers, key, why) => {
     const server = await startServer(answering("{}", { status, ...headers }));
     expect(await probeWire(`${server.url}/v1`, key)).toMatchObject({
       certain: false,
       how: expect.stringContaining(`a guess, since ${why};`),
     });
   });
-  test("a gateway speaks them all: as its URL looks, and not as Ollama, which says least", async () => {
+  test("another gateway speaks every wire: the one its URL looks like is used, never Ollama's, which can express least", async () => {
     const gateway = await startGateway({ upstreams: { up: scripted() } });
     expect(await probeWire(gateway.url)).toMatchObject({ wire: "openai-chat", certain: true, isGateway: true });
     expect(await probeWire(`${gateway.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: true });
   });
-  test("the clouds are known by their names", async () => {
+  test("cloud APIs are recognized by their host names", async () => {
     expect(await probeWire("https://api.anthropic.com")).toMatchObject({ wire: "anthropic" });
     expect(await probeWire("https://openrouter.ai/api/v1")).toMatchObject({ wire: "openai-chat" });
   });
 });
 
-test("what runs on this machine is found; a gateway is not put in front of itself", async () => {
+test("servers on this machine are found, and a gateway is not put in front of itself", async () => {
   const [one, two] = [await serving({ "/v1/models": models["openai-chat"] }), await serving(ollama)];
   const gateway = await startGateway({ upstreams: { up: scripted() } });
   expect(await discover([one.url, `${nobody}/v1`, gateway.url, two.url])).toEqual([
@@ -68,7 +68,7 @@ test("what runs on this machine is found; a gateway is not put in front of itsel
   ]);
 });
 
-test("a server of open models gets what its templates know", async () => {
+test("a server of open models gets the thinking field that its templates know", async () => {
   const server = await startServer(answering(sse("[DONE]"), { "content-type": "text/event-stream" }));
   const engine = createUpstream("openai-chat", { urls: [server.url] });
   closeLater(() => engine.close());
@@ -86,7 +86,7 @@ test("a server of open models gets what its templates know", async () => {
 test.each([
   ["openai-responses", undefined],
   ["openai-chat", "tools[0] (web_search) of openai-responses has no place in openai-chat and was left out"],
-] as const)("a tool that only its own API knows: an upstream of %s", async (wire, warning) => {
+] as const)("a tool that only another API knows: an upstream of %s", async (wire, warning) => {
   const answer = getWire(wire).encodeResponse({ content: [], finish: { reason: "stop" } }, { model: "m", messages: [] });
   const server = await startServer(answering(JSON.stringify(answer)));
   const { url } = await startGateway({ upstreams: { up: remote(server.url, wire) } });

@@ -1,10 +1,10 @@
-// What Ollama's clients divide by.
+// The durations that Ollama's clients divide by.
 import { expect, test } from "vitest";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
 import { ask, hello, json } from "./start.ts";
 
-test.each([true, false])("an answer says how long it took, whoever the upstream is (streamed: %s)", async (stream) => {
+test.each([true, false])("an answer reports how long it took, for any upstream (streamed: %s)", async (stream) => {
   const { url } = await startGateway({ upstreams: { up: createScripted(() => hello) } });
   const body = JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "Hi" }] });
   const answer = await ask(url, "POST", "/api/chat", { headers: json, body });

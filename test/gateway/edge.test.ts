@@ -1,4 +1,4 @@
-// The edge: keys, names, web pages, bodies. Every refusal is in the caller's own format.
+// The gateway's edge: keys, host names, web pages, bodies. Every refusal is in the caller's own format.
 import { once } from "node:events";
 import { connect } from "node:net";
 import * as zlib from "node:zlib";
@@ -10,13 +10,13 @@ import { startUnlocked as startGateway } from "./recorded.ts";
 import { ask, askSmallest, ERROR, hello, json, remote, SMALLEST, STREAMED, scripted } from "./start.ts";
 
 const { brotliCompressSync, deflateSync, gzipSync } = zlib;
-const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer }; // not in Node 20
+const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer }; // not available in Node 20
 
 const wires = listWires().map(({ id }) => id);
 const KEY = "sk-canary-client";
 
 describe("keys", () => {
-  test.each(wires)("%s: none, or a wrong one, is 401 in its format", async (id) => {
+  test.each(wires)("%s: a missing or wrong key is a 401 in its format", async (id) => {
     const gateway = await startGateway({ upstreams: { up: scripted() }, keys: [KEY] });
     for (const headers of [{}, { authorization: "Bearer wrong" }, { "x-api-key": "" }]) {
       const { status, body } = await askSmallest(gateway.url, id, SMALLEST, headers);
@@ -28,9 +28,9 @@ describe("keys", () => {
     ["bearer", { authorization: `Bearer ${KEY}` }, ""],
     ["x-api-key", { "x-api-key": KEY }, ""],
     ["x-goog-api-key", { "x-goog-api-key": KEY }, ""],
-    ["both of gemini-cli's", { authorization: `Bearer ${KEY}`, "x-goog-api-key": "other" }, ""],
+    ["both of gemini-cli's headers", { authorization: `Bearer ${KEY}`, "x-goog-api-key": "other" }, ""],
     ["the query", {}, `?key=${KEY}`],
-  ])("in %s", async (_, headers, query) => {
+  ])("a key is accepted in %s", async (_, headers, query) => {
     const upstream = await startServer(answering("{}", { status: 500 }));
     const gateway = await startGateway({ upstreams: { up: remote(upstream.url, "openai-chat", "sk-upstream") }, keys: ["another", KEY] });
     const path = `${SMALLEST["openai-chat"].path}${query}`;
@@ -39,12 +39,12 @@ describe("keys", () => {
       body: JSON.stringify(SMALLEST["openai-chat"].body),
     });
     expect(answer.status).toBe(502);
-    // Nothing of the client's goes on, and nothing is kept.
+    // Nothing of the client's key is passed on or recorded.
     expect(JSON.stringify(upstream.seen)).not.toMatch(/canary/);
     expect(upstream.seen.at(-1)?.headers.authorization).toBe("Bearer sk-upstream");
     expect(JSON.stringify(await gateway.ended(1))).not.toMatch(/canary|sk-upstream/);
   });
-  test("probes need none", async () => {
+  test("health checks need no key", async () => {
     const gateway = await startGateway({ upstreams: { up: scripted() }, keys: [KEY] });
     for (const [method, path] of [
       ["HEAD", "/"],
@@ -57,7 +57,7 @@ describe("keys", () => {
     }
     expect((await ask(gateway.url, "GET", "/v1/models")).status).toBe(401);
   });
-  test("beyond loopback there must be some", async () => {
+  test("a key is required to listen beyond loopback", async () => {
     expect(() => createGateway({ upstreams: {}, host: "0.0.0.0", port: 0 })).toThrow("--insecure");
     for (const options of [{ keys: [KEY] }, { insecure: true }]) {
       const gateway = createGateway({ upstreams: {}, host: "0.0.0.0", port: 0, ...options });
@@ -70,7 +70,7 @@ describe("keys", () => {
 describe("a web page", () => {
   const start = () => startGateway({ upstreams: { up: scripted() }, names: ["gate.example"], origins: ["https://app.example"] });
 
-  test.each(wires)("%s: whose name points here gets 403", async (id) => {
+  test.each(wires)("%s: a host name that points here is refused with 403 (DNS rebinding)", async (id) => {
     const { status, body } = await askSmallest((await start()).url, id, SMALLEST, { host: "evil.example" });
     expect(status).toBe(403);
     expect(JSON.parse(body)).toEqual(ERROR[id]);
@@ -84,16 +84,16 @@ describe("a web page", () => {
     "gate.example",
     "GATE.example:443",
     "app.localhost",
-  ])("host %s is ours", async (host) => {
+  ])("host %s is accepted", async (host) => {
     expect((await ask((await start()).url, "GET", "/v1/models", { headers: { host } })).status).toBe(200);
   });
   test.each(["localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8080", "10.0.0.1", "xlocalhost", "127.0.0.1@evil.example"])(
-    "host %s is not",
+    "host %s is refused",
     async (host) => {
       expect((await ask((await start()).url, "GET", "/v1/models", { headers: { host } })).status).toBe(403);
     },
   );
-  test("of another origin gets 403, also with a simple POST; a listed one and our own do not", async () => {
+  test("from another origin gets 403, even with a simple POST; a listed origin and our own do not", async () => {
     const { url } = await start();
     for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1", "https://app.example.evil.example"]) {
       expect((await askSmallest(url, "openai-chat", SMALLEST, { origin, "content-type": "text/plain" })).status).toBe(403);
@@ -106,7 +106,7 @@ describe("a web page", () => {
     const streamed = await askSmallest(url, "openai-chat", STREAMED, { origin: "https://app.example" });
     expect(streamed.headers).toMatchObject({ "access-control-allow-origin": "https://app.example" });
   });
-  test("a listed one's preflight is answered without a key", async () => {
+  test("a listed origin's preflight is answered without a key", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() }, keys: [KEY], origins: ["https://app.example"] });
     const headers = {
       origin: "https://app.example",
@@ -119,7 +119,7 @@ describe("a web page", () => {
 });
 
 describe("bodies", () => {
-  test.each(wires)("%s: what cannot be read is 400 in its format", async (id) => {
+  test.each(wires)("%s: an unreadable body is a 400 in its format", async (id) => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     const deep = `{"model":"m","messages":${"[".repeat(5000)}${"]".repeat(5000)}}`;
     for (const body of ["{", "[]", "", '"x"', "\u0000", deep]) {
@@ -128,7 +128,7 @@ describe("bodies", () => {
       expect(JSON.parse(answer.body)).toEqual(ERROR[id]);
     }
   });
-  test.each(wires)("%s: too large is 413 in its format, and two megabytes are not", async (id) => {
+  test.each(wires)("%s: a body that is too large is a 413 in its format, and two megabytes are not too large", async (id) => {
     const { url } = await startGateway({ upstreams: { up: scripted() }, bodyLimit: 3_000_000 });
     const large = (length: number) => JSON.stringify({ ...SMALLEST[id].body, padding: "x".repeat(length) });
     expect((await ask(url, "POST", SMALLEST[id].path, { headers: json, body: large(2_000_000) })).status).toBe(200);
@@ -136,7 +136,7 @@ describe("bodies", () => {
     expect(refused.status).toBe(413);
     expect(JSON.parse(refused.body)).toEqual(ERROR[id]);
   });
-  test("too large: who is still sending hears it all the same", async () => {
+  test("a client still sending a body that is too large gets the 413 all the same", async () => {
     const { port } = await startGateway({ upstreams: { up: scripted() }, bodyLimit: 1000 });
     const client = connect(port, "127.0.0.1");
     const length = 20_000_000;
@@ -146,7 +146,7 @@ describe("bodies", () => {
     expect(answer.toString("latin1")).toMatch(/^HTTP\/1\.1 413 /);
     client.destroy();
   });
-  test("of a length that is not told are cut at the limit, too", async () => {
+  test("a body of unknown length is cut off at the limit, too", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() }, bodyLimit: 1000 });
     const body = "x".repeat(2000);
     expect((await ask(url, "POST", "/v1/messages", { headers: { ...json, "transfer-encoding": "chunked" }, body })).status).toBe(413);
@@ -156,7 +156,7 @@ describe("bodies", () => {
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
     ...(zstdCompressSync ? [["zstd", zstdCompressSync] as const] : []),
-  ] as const)("in %s are read, within the limit", async (encoding, compress) => {
+  ] as const)("a body in %s is read, within the limit", async (encoding, compress) => {
     const { url } = await startGateway({ upstreams: { up: scripted() }, bodyLimit: 10_000 });
     const headers = { ...json, "content-encoding": encoding };
     const { path, body } = SMALLEST.anthropic;
@@ -166,7 +166,7 @@ describe("bodies", () => {
     expect((await ask(url, "POST", path, { headers, body: bomb })).status).toBe(413);
     expect((await ask(url, "POST", path, { headers, body: "not compressed" })).status).toBe(400);
   });
-  test("in another encoding, or of another type, are 415 that says what to send", async () => {
+  test("a body in another encoding, or of another type, is a 415 that says what to send", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     for (const headers of [
       { "content-encoding": "compress" },
@@ -182,13 +182,13 @@ describe("bodies", () => {
     ["curl", "application/x-www-form-urlencoded"],
     ["LiteLLM", "application/octet-stream"],
     ["a script", "text/plain;charset=UTF-8"],
-  ])("of the type that %s gives them are read, unless a browser sent them", async (_, type) => {
+  ])("the content type that %s sends is accepted, unless a browser sent it", async (_, type) => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     const headers = { "content-type": type };
     expect((await askSmallest(url, "ollama", SMALLEST, headers)).status).toBe(200);
     expect((await askSmallest(url, "ollama", SMALLEST, { ...headers, origin: url })).status).toBe(415);
   });
-  test("with __proto__ and constructor are ordinary", async () => {
+  test("__proto__ and constructor are ordinary keys", async () => {
     const engine = scripted();
     const { url } = await startGateway({ upstreams: { up: engine } });
     const body =
@@ -200,7 +200,7 @@ describe("bodies", () => {
 
 describe("paths", () => {
   test.each(["/v1/nothing", "/%zz", "/v1beta/x", "/api/x", `/${"x".repeat(3000)}`, "/..%2f..%2fetc/passwd", "//evil.example/v1"])(
-    "%s is 404 with a hint",
+    "%s is a 404 with a hint",
     async (path) => {
       const { url } = await startGateway({ upstreams: { up: scripted() } });
       const { status, body } = await ask(url, "POST", path, { headers: json, body: "{}" });
@@ -208,7 +208,7 @@ describe("paths", () => {
       expect(body).toContain("base URL");
     },
   );
-  test("a method that is not taken is 405, and says which is", async () => {
+  test("a wrong method is a 405 that names the right one", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     expect(await ask(url, "GET", "/v1/messages")).toMatchObject({ status: 405, headers: { allow: "POST" } });
     expect((await ask(url, "DELETE", "/v1/models/m")).status).toBe(405);
@@ -216,7 +216,7 @@ describe("paths", () => {
     const { body } = await ask(url, "GET", "/v1beta/models/m:generateContent");
     expect(JSON.parse(body)).toMatchObject({ error: { code: 405, status: "INVALID_ARGUMENT" } });
   });
-  test("a WebSocket gets 426, at once", async () => {
+  test("a WebSocket is refused with 426, at once", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     const headers = {
       connection: "Upgrade",
@@ -228,7 +228,7 @@ describe("paths", () => {
   });
 });
 
-test("a fault of an engine is 500 in the caller's format, without its words", async () => {
+test("an engine that throws is a 500 in the caller's format, without its message", async () => {
   const engine = scripted(hello);
   engine.generate = () => {
     throw new Error("secret details");

@@ -1,4 +1,4 @@
-// Items that Responses clients name instead of sending them: kept for a while, for whoever got them.
+// Items that Responses clients refer to by id instead of sending them: kept for a while, for the client that got them.
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
@@ -33,7 +33,7 @@ const said = [
 describe("@ai-sdk/openai with its defaults", () => {
   const f = tool({ inputSchema: jsonSchema({ type: "object" }), execute: () => "done" });
 
-  test.each([true, false])("the model has all that it said in a loop of tools, streamed: %s", async (streamed) => {
+  test.each([true, false])("the model gets everything it said in a tool loop, streamed: %s", async (streamed) => {
     const engine = createScripted([call, hello]);
     const { url, ended } = await startGateway({ upstreams: { up: engine } });
     const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" })("any");
@@ -49,7 +49,7 @@ describe("@ai-sdk/openai with its defaults", () => {
     expect((await ended(2)).map(({ warnings }) => warnings)).toEqual([[], []]);
   });
 
-  test("the model has the turns before this one", async () => {
+  test("the model gets the turns before this one", async () => {
     const engine = createScripted([[...thought, { type: "finish", reason: "stop" }], hello, hello]);
     const { url } = await startGateway({ upstreams: { up: engine } });
     const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" })("any");
@@ -75,7 +75,7 @@ const post = async (url: string, body: object, headers = {}): Promise<{ status: 
 const question = { role: "user", content: "And now?" };
 const named = (id: unknown) => ({ type: "item_reference", id });
 
-describe("items that the client names", () => {
+describe("items referred to by id", () => {
   const start = async (options = {}) => {
     const engine = createScripted(() => hello);
     const { url } = await startGateway({ upstreams: { up: engine }, ...options });
@@ -86,7 +86,7 @@ describe("items that the client names", () => {
     return { engine, url, say };
   };
 
-  test("one that is not known is refused in OpenAI's words, with what to do", async () => {
+  test("an unknown id is refused in OpenAI's words, with what to do", async () => {
     const { url } = await start();
     expect(await post(url, { model: "m", input: [named("msg_1"), question] })).toMatchObject({
       status: 400,
@@ -100,7 +100,7 @@ describe("items that the client names", () => {
     });
   });
 
-  test("to a Responses server it goes as it is", async () => {
+  test("a Responses server gets the reference as it is", async () => {
     const whole = getWire("openai-responses").encodeResponse({ content: [{ type: "text", text: "Hello" }] }, { model: "m", messages: [] });
     const upstream = await startServer(answering(JSON.stringify(whole)));
     const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-responses") } });
@@ -110,7 +110,7 @@ describe("items that the client names", () => {
     expect((await ended(1))[0]?.warnings).toEqual([]);
   });
 
-  test("nobody else can name it: not with another key, and no name tells others", async () => {
+  test("belong to one key: no other key can use an id, and no id reveals another", async () => {
     const { url, say } = await start({ keys: ["one", "two"] });
     const [one, two] = [{ authorization: "Bearer one" }, { authorization: "Bearer two" }];
     const [first, second] = [await say({}, one), await say({}, one)];
@@ -121,13 +121,13 @@ describe("items that the client names", () => {
     expect(seed.exec(first.id)?.[1]).not.toBe(seed.exec(second.id)?.[1]);
   });
 
-  test("with store: false nothing is kept", async () => {
+  test("nothing is kept with store: false", async () => {
     const { url, say } = await start();
     const { id } = await say({ store: false });
     expect((await post(url, { model: "m", input: [named(id), question] })).status).toBe(400);
   });
 
-  test("a thought that comes back without what only we can read has it again", async () => {
+  test("thinking that comes back without our sealed content gets it again", async () => {
     const engine = createScripted([[...thought, { type: "finish", reason: "stop" }], hello]);
     const { url } = await startGateway({ upstreams: { up: engine } });
     const { output } = (await post(url, { model: "m", input: "Hi" })).json;
@@ -137,7 +137,7 @@ describe("items that the client names", () => {
     expect(engine.requests[1]?.messages[0]).toMatchObject({ role: "assistant", content: said });
   });
 
-  test("they outlive a change of the configuration", async () => {
+  test("survive a change of the configuration", async () => {
     const upstreams = { up: createScripted(() => hello) };
     const gateway = createGateway({ port: 0, upstreams });
     closeLater(() => gateway.close());
@@ -149,12 +149,12 @@ describe("items that the client names", () => {
   });
 });
 
-// As the agents SDK for Python does it with `auto_previous_response_id`, and LangChain with `use_previous_response_id`.
-describe("an answer that the client goes on from", () => {
+// As the agents SDK for Python does with `auto_previous_response_id`, and LangChain with `use_previous_response_id`.
+describe("a request that continues an earlier answer (previous_response_id)", () => {
   const tools = [{ type: "function", name: "f", parameters: { type: "object" }, strict: false }];
   const result = { type: "function_call_output", call_id: "a", output: "done" };
 
-  test.each([true, false])("the model has all that was said before, streamed: %s", async (stream) => {
+  test.each([true, false])("gives the model everything said before, streamed: %s", async (stream) => {
     const engine = createScripted([call, hello, hello]);
     const { url, ended } = await startGateway({ upstreams: { up: engine } });
     const go = async (more: object): Promise<unknown> => {
@@ -176,7 +176,7 @@ describe("an answer that the client goes on from", () => {
     expect((await ended(3)).map(({ warnings }) => warnings)).toEqual([[], [], []]);
   });
 
-  test("several may go on from one, and nobody else: not with another key, nor from one that was not stored", async () => {
+  test("may be one of several that continue the same answer, but not with another key, nor from an answer that was not stored", async () => {
     const engine = createScripted(() => hello);
     const { url } = await startGateway({ upstreams: { up: engine }, keys: ["one", "two"] });
     const [one, two] = [{ authorization: "Bearer one" }, { authorization: "Bearer two" }];
@@ -205,7 +205,7 @@ describe("an answer that the client goes on from", () => {
     }
   });
 
-  test("a Responses server has its own answers, and gets their names", async () => {
+  test("is passed on with its id to a Responses server, which has its own answers", async () => {
     const whole = getWire("openai-responses").encodeResponse({ content: [{ type: "text", text: "Hello" }] }, { model: "m", messages: [] });
     const upstream = await startServer(answering(JSON.stringify({ ...(whole as object), id: "resp_1" })));
     const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-responses") } });
@@ -220,15 +220,15 @@ describe("an answer that the client goes on from", () => {
   });
 });
 
-describe("there is room for so much", () => {
-  test("items: the one that was not used for the longest time goes", () => {
+describe("the store is bounded", () => {
+  test("in items: the least recently used one is dropped", () => {
     const kept = new Kept(2);
     for (const id of ["a", "b"]) kept.keep("me", id, { id });
     kept.recall("me", "a");
     kept.keep("me", "c", { id: "c" });
     expect(["a", "b", "c"].map((id) => kept.recall("me", id))).toEqual([{ id: "a" }, undefined, { id: "c" }]);
   });
-  test("characters: as many go as must, and what is too long does not stay, and drives nothing out", () => {
+  test("in characters: as many as necessary are dropped; an item that is too long is not kept, and displaces none", () => {
     const kept = new Kept(9, 40);
     for (const id of ["a", "b"]) kept.keep("me", id, { id, text: "" });
     kept.keep("me", "a", { id: "a", text: "x".repeat(15) });

@@ -1,4 +1,5 @@
-// Who hangs up behind the last event of an answer, as Codex does, has had all of it. In a file of its own: the check of the first call loads its validator.
+// A client that hangs up after the last event of an answer, as Codex does, has received all of it. This is a file of its own because
+// checking the first call loads the validator.
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import type { Exchange } from "../../src/gateway/exchange.ts";
@@ -10,7 +11,7 @@ const call = { index: 0, id: "c1", type: "function", function: { name: "f", argu
 const chunk = (delta: object, finish_reason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
-test("a client that leaves behind the last event had an answer, and its call is looked at", async () => {
+test("a client that leaves after the last event counts as answered, and its call is still checked", async () => {
   const upstream = await startServer((response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(`${chunk({ tool_calls: [call] })}${chunk({}, "tool_calls")}data: [DONE]\n\n`);

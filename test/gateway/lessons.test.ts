@@ -1,4 +1,4 @@
-// A model that refuses a setting is asked again as it wants it, once in a while, and the client is told what it cost.
+// A model that refuses a setting is asked again without it, later requests are adapted beforehand, and the client gets a warning.
 import { describe, expect, test } from "vitest";
 import type { Json, WireId } from "../../src/core/nouns.ts";
 import { type Body, picky } from "./picky.ts";
@@ -8,7 +8,7 @@ const limitOf = ({ max_tokens, max_completion_tokens, max_output_tokens, generat
 const hi = [{ role: "user", content: "Hi" }];
 const said = (message: string, more: object = {}) => ({ error: { message, type: "invalid_request_error", ...more } });
 
-describe("a limit that is more than a model writes", () => {
+describe("a token limit higher than the model accepts", () => {
   test.each<[WireId, number, string]>([
     [
       "openai-chat",
@@ -33,7 +33,7 @@ describe("a limit that is more than a model writes", () => {
     ],
     ["anthropic", 8192, "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022"],
     ["gemini", 8192, "it has a maxOutputTokens value of 32000 but the supported range is from 1 (inclusive) to 8193 (exclusive)."],
-  ])("%s takes %i: it is lowered, and so from then on", async (wire, most, message) => {
+  ])("%s accepts %i: the limit is lowered, and for later requests beforehand", async (wire, most, message) => {
     const { bodies, post } = await picky(wire, (body) => (limitOf(body) > most ? said(message) : undefined));
     for (let i = 0; i < 2; i++) {
       const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 32000, messages: hi });
@@ -47,7 +47,7 @@ describe("a limit that is more than a model writes", () => {
     );
     expect(bodies.map(limitOf)).toEqual([32000, most, most, 100]);
   });
-  test("as FastAPI says it", async () => {
+  test("in FastAPI's words", async () => {
     const detail = [
       { type: "less_than_equal", loc: ["body", "max_tokens"], msg: "Input should be less than or equal to 8192", input: 32000 },
     ];
@@ -55,7 +55,7 @@ describe("a limit that is more than a model writes", () => {
     expect((await post("/v1/messages", { model: "m", max_tokens: 32000, messages: hi })).status).toBe(200);
     expect(bodies.map(limitOf)).toEqual([32000, 8192]);
   });
-  test("refused whatever it is: the client hears so, soon", async () => {
+  test("if every limit is refused, the client soon gets the error", async () => {
     const { bodies, post } = await picky("openai-chat", (body) =>
       said(`max_tokens is too large. This model supports at most ${limitOf(body) - 1} tokens`),
     );
@@ -64,7 +64,7 @@ describe("a limit that is more than a model writes", () => {
   });
 });
 
-test("a limit below what a model takes is raised, and so from then on", async () => {
+test("a token limit lower than the model accepts is raised, and for later requests beforehand", async () => {
   const { bodies, post } = await picky("openai-responses", (body) =>
     limitOf(body) < 16
       ? said("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 1 instead.")
@@ -77,7 +77,7 @@ test("a limit below what a model takes is raised, and so from then on", async ()
   expect(bodies.map(limitOf)).toEqual([1, 16, 16]);
 });
 
-describe("a format that a model is not held to beside tools", () => {
+describe("an output format that a model refuses beside tools", () => {
   const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   const asked = {
     model: "m",
@@ -87,7 +87,7 @@ describe("a format that a model is not held to beside tools", () => {
   };
   const formatOf = ({ generationConfig, tools }: Body) => [(generationConfig as Body | undefined)?.responseMimeType, tools !== undefined];
 
-  test("is told in words, and a warning says so", async () => {
+  test("is asked for in words, with a warning", async () => {
     const { bodies, post } = await picky("gemini", (body) =>
       formatOf(body)[0] && body.tools ? said("Function calling with a response mime type: 'application/json' is unsupported") : undefined,
     );
@@ -111,7 +111,7 @@ describe("a format that a model is not held to beside tools", () => {
   });
 });
 
-describe("a format that a model does not know", () => {
+describe("an output format that a model does not know", () => {
   const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   const asked = { model: "m", input: "Hi", text: { format: { type: "json_schema", name: "x", schema } } };
   const typeOf = ({ response_format }: Body) => (response_format as Body | undefined)?.type;
@@ -119,7 +119,7 @@ describe("a format that a model does not know", () => {
   test.each([
     "This response_format type is unavailable now",
     "This model does not support response format `json_schema`. See supported models.",
-  ])("is JSON, with the schema in words, and so from then on: %s", async (message) => {
+  ])("becomes plain JSON with the schema in words, also for later requests: %s", async (message) => {
     const { bodies, post } = await picky("openai-chat", (body) => (typeOf(body) === "json_schema" ? said(message) : undefined));
     for (let i = 0; i < 2; i++) {
       const { status, headers } = await post("/v1/responses", asked);
@@ -131,7 +131,7 @@ describe("a format that a model does not know", () => {
     expect(bodies.map(typeOf)).toEqual(["json_schema", "json_object", "json_object"]);
     expect(bodies.at(-1)!.messages).toMatchObject([{ role: "system", content: expect.stringContaining(JSON.stringify(schema)) }, {}]);
   });
-  test("is told in words, where there is none for JSON either", async () => {
+  test("is asked for in words, if the model knows no JSON mode either", async () => {
     const { bodies, post } = await picky("openai-chat", (body) =>
       typeOf(body) ? said("'response_format.type' must be 'text'") : undefined,
     );
@@ -140,7 +140,7 @@ describe("a format that a model does not know", () => {
     expect(bodies.map(typeOf)).toEqual(["json_schema", "json_object", undefined, undefined]);
     expect(JSON.stringify(bodies.at(-1)!.messages).split("Answer with nothing but")).toHaveLength(2);
   });
-  test("is asked for by its name, where that must be said", async () => {
+  test("is mentioned in the prompt, if the model demands the word JSON", async () => {
     const { bodies, post } = await picky("openai-chat", ({ messages }) =>
       /json/i.test(JSON.stringify(messages))
         ? undefined
@@ -150,14 +150,14 @@ describe("a format that a model does not know", () => {
     expect([status, headers["x-dragoman-warnings"] ?? ""]).toEqual([200, expect.not.stringContaining("enforced")]);
     expect(bodies.map(typeOf)).toEqual(["json_object", "json_object"]);
   });
-  test("a schema with a mistake in it is the client's to hear of", async () => {
+  test("a faulty schema is reported to the client", async () => {
     const { bodies, post } = await picky("openai-chat", () => said("Invalid schema for response_format 'x': 'uri' is not supported"));
     expect((await post("/v1/responses", asked)).status).toBe(400);
     expect(bodies).toHaveLength(1);
   });
 });
 
-describe("a model that cannot be made to call a tool", () => {
+describe("a model that cannot be forced to call a tool", () => {
   const refusal = "The tool_choice parameter does not support being set to required or object in thinking mode";
   const tools = ["f", "g"].map((name) => ({ name, input_schema: { type: "object" } }));
   const namesOf = ({ tools }: Body) => (tools as { function: { name: string } }[]).map((tool) => tool.function.name);
@@ -165,7 +165,7 @@ describe("a model that cannot be made to call a tool", () => {
   test.each([
     [{ type: "any" }, ["f", "g"]],
     [{ type: "tool", name: "g" }, ["g"]],
-  ])("may answer in words, and a warning says so: %j", async (tool_choice, names) => {
+  ])("may answer in words, with a warning: %j", async (tool_choice, names) => {
     const { bodies, post } = await picky("openai-chat", ({ tool_choice }) =>
       tool_choice !== undefined && tool_choice !== "auto" ? said(refusal) : undefined,
     );
@@ -176,7 +176,7 @@ describe("a model that cannot be made to call a tool", () => {
     expect(bodies.slice(1).map(({ tool_choice }) => tool_choice)).toEqual(["auto", "auto"]);
     expect(bodies.slice(1).map(namesOf)).toEqual([names, names]);
   });
-  test("goes on thinking where nobody forces it", async () => {
+  test("keeps thinking when it is not forced", async () => {
     const { bodies, post } = await picky("openai-chat", ({ tool_choice }) => (tool_choice === "required" ? said(refusal) : undefined));
     const asked = { model: "m", max_tokens: 2000, messages: hi, tools, thinking: { type: "enabled", budget_tokens: 1024 } };
     await post("/v1/messages", { ...asked, tool_choice: { type: "any" } });
@@ -185,7 +185,7 @@ describe("a model that cannot be made to call a tool", () => {
   });
 });
 
-test("a model that does not know parallel_tool_calls is asked without, and so from then on", async () => {
+test("a model without parallel_tool_calls is asked without it, also for later requests", async () => {
   const { bodies, post } = await picky("openai-chat", ({ parallel_tool_calls }) =>
     parallel_tool_calls === undefined
       ? undefined
@@ -207,7 +207,7 @@ test.each([
   "Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf).",
   "Schemas contains too many optional parameters (25), which would make grammar compilation inefficient.",
   "Schema is too complex for compilation. Try reducing the number of tools or simplifying tool schemas.",
-])("strict tools that are too much for a model are not strict, and smaller ones are: %s", async (message) => {
+])("strict tools that are too many or too large for a model are sent without strict, smaller ones with it: %s", async (message) => {
   const strictIn = ({ tools }: Body) => (tools as Body[]).filter(({ strict }) => strict).length;
   const { bodies, post } = await picky("anthropic", (body) => (strictIn(body) > 2 ? said(message) : undefined));
   const parameters = { type: "object", properties: {}, required: [], additionalProperties: false };
@@ -224,7 +224,7 @@ test.each([
   "The `reasoning_content` in the thinking mode must be passed back to the API.",
   "Missing reasoning_content field in the assistant message at message index 2.",
   "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
-])("a model that wants thinking with every call gets a dot where there is none: %s", async (message) => {
+])("a model that demands thinking with every call gets a dot where there is none: %s", async (message) => {
   const { bodies, post } = await picky("openai-chat", ({ messages }) =>
     (messages as Body[]).some((message) => message.tool_calls && !message.reasoning_content) ? said(message) : undefined,
   );
@@ -266,7 +266,7 @@ test.each<[number, object]>([
       ],
     },
   ],
-])("a server that takes no thinking back is asked without, and so from then on: %i %j", async (status, error) => {
+])("a server that accepts no thinking from earlier turns is asked without it, also for later requests: %i %j", async (status, error) => {
   const isThought = ({ messages }: Body) => (messages as Body[]).some(({ reasoning_content }) => reasoning_content !== undefined);
   const { bodies, post } = await picky("openai-chat", (body) => (isThought(body) ? error : undefined), status);
   const content = [
@@ -285,7 +285,7 @@ test.each<[number, object]>([
 });
 
 test.each(["invalid message content type: <nil>", "Invalid 'content': 'content' field must be a string or an array of objects."])(
-  "a server that wants words with every call gets none, as a text: %s",
+  "a server that demands text with every call gets an empty one: %s",
   async (message) => {
     const contents = ({ messages }: Body) => (messages as Body[]).map(({ content }) => content);
     const { bodies, post } = await picky("openai-chat", (body) => (contents(body).includes(null) ? said(message) : undefined));
@@ -303,7 +303,7 @@ test.each(["invalid message content type: <nil>", "Invalid 'content': 'content' 
   },
 );
 
-test("a server that takes only ids of its own kind gets such, and so from then on", async () => {
+test("a server that accepts only its own form of call ids gets it, also for later requests", async () => {
   type Message = { tool_calls?: { id: string }[]; tool_call_id?: string };
   const idsOf = ({ messages }: Body) =>
     (messages as Message[]).flatMap(({ tool_calls = [], tool_call_id }) => [
@@ -327,7 +327,7 @@ test("a server that takes only ids of its own kind gets such, and so from then o
   expect(bodies.slice(1).map(idsOf)).toEqual([sent, [...sent, "call00002", "call00002"]]);
 });
 
-test("a server that shows nobody how it thinks is asked without that, and thinks as hard", async () => {
+test("a server that refuses to show thinking is asked without it, and still thinks as hard", async () => {
   const { bodies, post } = await picky("openai-responses", ({ reasoning }) =>
     (reasoning as Body | undefined)?.summary
       ? said("Your organization must be verified to generate reasoning summaries.", { param: "reasoning.summary" })
@@ -342,7 +342,7 @@ test("a server that shows nobody how it thinks is asked without that, and thinks
   ]);
 });
 
-// Python's google-genai declares it of every function that says what it returns.
+// Python's google-genai declares it for every function with a return type.
 test.each<[string, number, object]>([
   [
     "Mistral",
@@ -354,7 +354,7 @@ test.each<[string, number, object]>([
     400,
     said("Unknown parameter: 'tools[0].function.response'.", { param: "tools[0].function.response", code: "unknown_parameter" }),
   ],
-])("%s does not know what tools give back: it is asked without, and so from then on", async (_, status, error) => {
+])("%s refuses a tool's response schema: it is asked without, also for later requests", async (_, status, error) => {
   const toolsOf = ({ tools }: Body) => tools as unknown as [{ function: Body }];
   const { bodies, post } = await picky("openai-chat", (body) => (toolsOf(body)[0].function.response ? error : undefined), status);
   const declared = { name: "f", parametersJsonSchema: { type: "object" }, responseJsonSchema: { type: "string" } };
@@ -366,12 +366,12 @@ test.each<[string, number, object]>([
   expect(bodies.map((body) => toolsOf(body)[0].function.response)).toEqual([{ type: "string" }, undefined, undefined]);
 });
 
-describe("sampling that a model does not take", () => {
+describe("sampling settings that a model refuses", () => {
   const gemini = { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { temperature: 1, topP: 0.95, topK: 64 } };
   const path = "/v1beta/models/m:generateContent";
   const unsupported = (key: string) => said(`Unsupported parameter: '${key}' is not supported with this model.`, { param: key });
 
-  test("is left out, one after the other, and from then on", async () => {
+  test("are left out, one after the other, also for later requests", async () => {
     const { bodies, post } = await picky("openai-chat", (body) => {
       const key = ["top_p", "top_k"].find((key) => key in body);
       return key === undefined ? undefined : unsupported(key);
@@ -384,28 +384,28 @@ describe("sampling that a model does not take", () => {
       [1, undefined, undefined],
     ]);
   });
-  test("as Mistral says it", async () => {
+  test("in Mistral's words", async () => {
     const detail = [{ type: "extra_forbidden", loc: ["body", "top_k"], msg: "Extra inputs are not permitted", input: 64 }];
     const refused = { object: "error", message: { detail }, type: "invalid_request_error", param: null, code: null };
     const { bodies, post } = await picky("openai-chat", (body) => ("top_k" in body ? refused : undefined), 422);
     expect((await post(path, gemini)).status).toBe(200);
     expect(bodies.map(({ top_k }) => top_k)).toEqual([64, undefined]);
   });
-  test("is left out for the value that was refused, and for no other", async () => {
+  test("are left out for the refused value, and no other", async () => {
     const { bodies, post } = await picky("openai-chat", ({ top_p }) =>
       top_p === 0 ? said("top_p must be in (0, 1], got 0.0.") : undefined,
     );
     for (const topP of [0, 0.5, 0]) await post(path, { ...gemini, generationConfig: { topP } });
     expect(bodies.map(({ top_p }) => top_p)).toEqual([0, undefined, 0.5, undefined]);
   });
-  test("of two that may not stand together one stays", async () => {
+  test("of two that exclude each other, one is kept", async () => {
     const both = said("`temperature` and `top_p` cannot both be specified for this model. Please use only one.");
     const { bodies, post } = await picky("openai-chat", (body) => ("temperature" in body && "top_p" in body ? both : undefined));
     const { headers } = await post(path, gemini);
     expect(headers["x-dragoman-warnings"]).toContain("the model refuses topP: it was asked without");
     expect(bodies.at(-1)).toMatchObject({ temperature: 1 });
   });
-  test("goes to its own server as its client put it, whatever that refuses", async () => {
+  test("of the server's own clients are sent unchanged, whatever it refuses", async () => {
     const { bodies, post } = await picky("openai-chat", ({ top_p }) => (top_p === undefined ? undefined : unsupported("top_p")));
     for (let i = 0; i < 2; i++) expect((await post("/v1/chat/completions", { model: "m", messages: hi, top_p: 0.5 })).status).toBe(400);
     expect((await post(path, gemini)).status).toBe(200);
@@ -420,7 +420,7 @@ describe("sampling that a model does not take", () => {
   });
 });
 
-test("a server that knows the limit only by its newer name is told so, by any client", async () => {
+test("a server that knows the token limit only by its newer name gets that, from any client", async () => {
   const { bodies, post } = await picky("openai-chat", (body) =>
     "max_tokens" in body
       ? said("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
@@ -432,11 +432,11 @@ test("a server that knows the limit only by its newer name is told so, by any cl
   expect(bodies.length).toBeLessThanOrEqual(3);
 });
 
-describe("servers that do not know stream_options", () => {
+describe("servers without stream_options", () => {
   const mistral = [{ type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted", input: {} }];
   const refusals: [string, number, object][] = [
-    ["Azure's older versions", 400, said("Unrecognized request argument supplied: stream_options")],
-    ["Azure's other models", 400, said("Validation error at #/stream_options: Extra inputs are not permitted")],
+    ["older versions of Azure", 400, said("Unrecognized request argument supplied: stream_options")],
+    ["other models of Azure", 400, said("Validation error at #/stream_options: Extra inputs are not permitted")],
     ["Mistral", 422, { object: "error", message: { detail: mistral }, type: "invalid_request_error", param: null, code: null }],
     [
       "TGI",
@@ -445,7 +445,7 @@ describe("servers that do not know stream_options", () => {
     ],
   ];
   const asked = { model: "m", max_tokens: 9, stream: true, messages: hi };
-  test.each(refusals)("%s: they are asked without, and so from then on", async (_, status, error) => {
+  test.each(refusals)("%s: they are asked without, also for later requests", async (_, status, error) => {
     const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? error : undefined), status);
     for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"]) {
       const { status, headers } = await post(path, asked);
@@ -453,21 +453,21 @@ describe("servers that do not know stream_options", () => {
     }
     expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
   });
-  test("what the client itself has asked for is its own to hear of", async () => {
+  test("a client that sent stream_options itself gets the refusal", async () => {
     const { bodies, post } = await picky("openai-chat", () => refusals[0]![2]);
     const { status } = await post("/v1/chat/completions", { ...asked, stream_options: { include_usage: true } });
     expect([status, bodies.length]).toEqual([400, 1]);
   });
 });
 
-describe("more stop strings than a server takes", () => {
+describe("more stop strings than a server accepts", () => {
   const VLLM =
     "1 validation error:\n  {'type': 'too_long', 'loc': ('body', 'function-wrap[__log_extra_fields__()]', 'stop', 'list[str]'), 'msg': 'List should have at most 4 items after validation, not 5', 'input': ['1', '2', '3', '4', '5']}";
   test.each([
     [VLLM, { param: "body.stop" }],
     ["Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 5 instead.", {}],
     ["'stop' : maximum number of items is 4", {}],
-  ])("the first are sent, and so from then on: %s", async (message, more) => {
+  ])("only the first are sent, also for later requests: %s", async (message, more) => {
     const { bodies, post } = await picky("openai-chat", ({ stop }) => ((stop as Json[]).length > 4 ? said(message, more) : undefined));
     for (let i = 0; i < 2; i++) {
       const { status, headers } = await post("/v1/messages", {
@@ -485,7 +485,7 @@ describe("more stop strings than a server takes", () => {
   });
 });
 
-describe("media that a model does not take", () => {
+describe("media that a model refuses", () => {
   const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   const pdf = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" }, title: "a.pdf" };
   const shown = [
@@ -506,7 +506,7 @@ describe("media that a model does not take", () => {
     ["Invalid content type. image_url is only supported by certain models.", 400],
     ["'messages.0.content' must be a string", 400],
     ["Only 'text' content type is supported.", 404],
-  ])("is a label, and so from then on: %s", async (message, status) => {
+  ])("become labels, also for later requests: %s", async (message, status) => {
     const refuses = (body: Body) => (/image_url|"file"/.test(JSON.stringify(body)) ? { error: { message } } : undefined);
     const { bodies, post } = await picky("openai-chat", refuses, status);
     for (let i = 0; i < 2; i++) {
@@ -521,7 +521,7 @@ describe("media that a model does not take", () => {
     "Unsupported chat content part type: 'file'. Supported types: text, image_url, audio_url, input_audio, video_url",
     "Invalid 'content': 'content' objects must have a 'type' field that is either 'text' or 'image_url'.",
     "unsupported content[].type",
-  ])("only that which is refused: %s", async (message) => {
+  ])("only the refused kind: %s", async (message) => {
     const { bodies, post } = await picky("openai-chat", (body) =>
       /"file"/.test(JSON.stringify(body)) ? { error: { message } } : undefined,
     );
@@ -536,7 +536,7 @@ describe("media that a model does not take", () => {
     "Could not process image",
     "image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes",
     "Unsupported image format: heic is not supported",
-  ])("what is wrong with one image is the client's to hear: %s", async (message) => {
+  ])("a fault in a single image is reported to the client: %s", async (message) => {
     const { bodies, post } = await picky("openai-chat", (body) =>
       JSON.stringify(body).includes("image_url") ? { error: { message } } : undefined,
     );
@@ -544,7 +544,7 @@ describe("media that a model does not take", () => {
     expect(bodies).toHaveLength(1);
   });
 
-  test("goes to its own server as its client put it", async () => {
+  test("of the server's own clients are sent unchanged", async () => {
     const { bodies, post } = await picky("openai-chat", () => said("image input is not supported"));
     const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
     expect((await post("/v1/chat/completions", { model: "m", messages: [{ role: "user", content }] })).status).toBe(400);
@@ -552,7 +552,7 @@ describe("media that a model does not take", () => {
   });
 });
 
-describe("what stands behind results, where only the model may speak", () => {
+describe("messages after a tool result, if only the model may speak there", () => {
   const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   const use = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] };
   const returned = (content: object | string, ...more: object[]) => ({
@@ -569,7 +569,7 @@ describe("what stands behind results, where only the model may speak", () => {
       "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
       500,
     ],
-  ])("is told in the result, and so from then on: %s", async (message, status) => {
+  ])("move into the result, also for later requests: %s", async (message, status) => {
     const { bodies, post } = await picky("openai-chat", (body) => (isRefused(body) ? { object: "error", message } : undefined), status);
     const shown = [...hi, use, returned([text("A"), png], text("Go on")), { role: "system", content: "9 tokens left" }];
     const later = [...shown, { role: "assistant", content: "Well" }, { role: "user", content: "And?" }];
@@ -590,7 +590,7 @@ describe("what stands behind results, where only the model may speak", () => {
     expect(next!.slice(again!.length)).toMatchObject([{ content: "Well" }, { role: "user", content: "And?" }]);
   });
 
-  test("goes to its own server as its client put it", async () => {
+  test("of the server's own clients are sent unchanged", async () => {
     const { bodies, post } = await picky("openai-chat", () => ({ message: "Unexpected role 'user' after role 'tool'" }));
     const call = { role: "assistant", tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] };
     const messages = [...hi, call, { role: "tool", tool_call_id: "c1", content: "A" }, ...hi];

@@ -1,4 +1,4 @@
-// Which upstream answers for a model; the lists that clients see; bytes that are passed on.
+// Which upstream answers for a model, the model lists that clients see, and requests that are passed on as bytes.
 import { describe, expect, test, vi } from "vitest";
 import type { Request, ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
@@ -13,7 +13,7 @@ import { ask, askSmallest, hello, json, remote, SMALLEST, scripted } from "./sta
 const engine = (...ids: string[]) => createScripted(() => hello, { models: ids.map((id) => ({ id })) });
 const broken = () => ({ ...engine(), models: () => Promise.reject(new Error("down")) });
 
-describe("the model that is asked for", () => {
+describe("a requested model finds its rule", () => {
   test.each<[string, ModelRule[], string | undefined]>([
     ["gpt-4o", [{ name: "gpt-*" }, { name: "gpt-4o" }], "gpt-4o"],
     ["gpt-4o-mini", [{ name: "*" }, { name: "gpt-*" }, { name: "gpt-4o*" }], "gpt-4o*"],
@@ -25,26 +25,26 @@ describe("the model that is asked for", () => {
     expect(ruleFor(asked, rules)?.name).toBe(expected);
   });
 
-  test("one upstream with one model: every name means it", async () => {
+  test("one upstream with one model: every name means that model", async () => {
     expect(await new Models({ up: engine("qwen") }).resolve("gemini-2.5-pro")).toMatchObject({ upstream: "up", model: "qwen" });
   });
-  test("one upstream with several, or without a list: the name goes on as it is", async () => {
+  test("one upstream with several models, or without a list: the name is passed on", async () => {
     for (const up of [engine("a", "b"), engine(), broken()]) expect(await new Models({ up }).resolve("c")).toMatchObject({ model: "c" });
   });
-  test("several upstreams: who lists it, or by the upstream's name; otherwise 404 that lists what there is", async () => {
+  test("several upstreams: the one that lists the model, or is named before a slash; otherwise a 404 that lists all models", async () => {
     const models = new Models({ one: engine("a"), two: engine("b", "c/d"), down: broken() });
     expect(await models.resolve("c/d")).toMatchObject({ upstream: "two", model: "c/d" });
     expect(await models.resolve("one/x/y")).toMatchObject({ upstream: "one", model: "x/y" });
     await expect(models.resolve("z")).rejects.toThrow('no upstream has the model "z"; there are: a, b, c/d');
   });
-  test("a model that several upstreams list goes to the first; the others' has the upstream's name before it", async () => {
+  test("a model that several upstreams list goes to the first; the others are reached with the upstream's name before it", async () => {
     const models = new Models({ one: engine("m", "a"), two: engine("m") });
     expect((await models.list()).map(({ id }) => id)).toEqual(["m", "a", "two/m"]);
     expect(await models.resolve("m")).toMatchObject({ upstream: "one", model: "m" });
     expect(await models.resolve("two/m")).toMatchObject({ upstream: "two", model: "m" });
     await expect(models.resolve("z")).rejects.toThrow("there are: one/m, a, two/m");
   });
-  test("rules and aliases", async () => {
+  test("rules and aliases choose upstream and model", async () => {
     const rules = [
       { name: "big", upstream: "two", model: "c" },
       { name: "gemini-*", alias: "big" },
@@ -56,7 +56,7 @@ describe("the model that is asked for", () => {
     expect((await models.list()).map(({ id }) => id)).toEqual(["big", "a", "b", "c"]);
     expect(() => new Models({ one: engine() }, [{ name: "x", alias: "x" }])).toThrow('the alias "x" leads in a circle: x → x');
   });
-  test("its defaults count where the request says nothing, and the client hears the name that it asked for", async () => {
+  test("a rule's defaults apply where the request is silent, and the client sees the name it asked for", async () => {
     const up = engine("a", "b");
     const rule = {
       name: "m",
@@ -84,7 +84,7 @@ test.each<[ModelRule["thinking"], object, ThinkingSettings]>([
   [{ effort: "low" }, { reasoning_effort: "high" }, { effort: "high" }],
   [{ enabled: false, show: true }, { reasoning_effort: "high" }, { effort: "high", show: true }],
   [{ effort: "low" }, {}, { effort: "low" }],
-])("what a rule says of thinking counts where the request says nothing of it: %j, %j", async (thinking, said, expected) => {
+])("a rule's thinking settings apply where the request has none: %j, %j", async (thinking, said, expected) => {
   const up = scripted();
   const { url } = await startGateway({ upstreams: { up }, models: [{ name: "m", upstream: "up", thinking }] });
   const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, ...said });
@@ -92,18 +92,18 @@ test.each<[ModelRule["thinking"], object, ThinkingSettings]>([
   expect(up.requests[0]?.thinking).toEqual(expected);
 });
 
-describe("a limit that does not fit into the model's context", () => {
+describe("a token limit that does not fit into the model's context", () => {
   const body = (max_tokens: number) => JSON.stringify({ ...SMALLEST.anthropic.body, max_tokens });
   const post = (url: string, limit: number) => ask(url, "POST", "/v1/messages", { headers: json, body: body(limit) });
 
-  test("is lowered to what does, and a header says so", async () => {
+  test("is lowered until it fits, with a warning header", async () => {
     const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 8000 }] });
     const { url } = await startGateway({ upstreams: { up } });
     expect((await post(url, 128_000)).headers["x-dragoman-warnings"]).toMatch(/^the limit of 128000 tokens was lowered to 7[67]\d\d/);
     expect((await post(url, 100)).headers).not.toHaveProperty("x-dragoman-warnings");
     expect(up.requests.map(({ maxTokens }) => maxTokens)).toEqual([expect.toSatisfy((limit: number) => limit > 7600 && limit < 7800), 100]);
   });
-  test("is lowered to all that is left, behind a long prompt, too", async () => {
+  test("is lowered to all that a long prompt leaves", async () => {
     const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 32_768 }] });
     const { url } = await startGateway({ upstreams: { up } });
     const messages = [{ role: "user", content: "word".repeat(24_000) }];
@@ -124,7 +124,7 @@ describe("a limit that does not fit into the model's context", () => {
     [
       "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of CC tokens: 51 tokens from the input messages and AA tokens for the completion. Please reduce the number of tokens.",
     ],
-  ])("is lowered again where the server counts more than we do: %s", async (wording) => {
+  ])("is lowered again if the server counts more tokens than we do: %s", async (wording) => {
     const limits: number[] = [];
     const upstream = await startServer((response, { method, body }) => {
       if (method === "GET") return void response.writeHead(200).end('{"data":[{"id":"m","max_model_len":4096}]}');
@@ -136,13 +136,13 @@ describe("a limit that does not fit into the model's context", () => {
     });
     const { url } = await startGateway({
       upstreams: { up: remote(upstream.url) },
-      models: [{ name: "m", upstream: "up", context: 10_000 }], // more than there is
+      models: [{ name: "m", upstream: "up", context: 10_000 }], // more than the context has
     });
     const answer = await post(url, 128_000);
     expect(answer.status).toBe(200);
     expect(limits).toEqual([expect.toSatisfy((limit: number) => limit > 4045), 4045]);
   });
-  test("is lowered further where the server has only counted until it was too much", async () => {
+  test("is lowered further if the server stopped counting early", async () => {
     const [context, prompt] = [4096, 2000];
     const limits: number[] = [];
     const upstream = await startServer((response, { method, body }) => {
@@ -157,7 +157,7 @@ describe("a limit that does not fit into the model's context", () => {
     expect((await post(url, 4000)).status).toBe(200);
     expect(limits).toEqual([4000, 1999]);
   });
-  test("is what the configuration says; Ollama hears of it, too", async () => {
+  test("follows the configured context, which is also sent to Ollama", async () => {
     const upstream = await startServer(answering('{"message":{"role":"assistant","content":"Hi"},"done":true,"model":"m"}'));
     const { url } = await startGateway({
       upstreams: { up: remote(upstream.url, "ollama") },
@@ -169,7 +169,7 @@ describe("a limit that does not fit into the model's context", () => {
   });
 });
 
-test("what Google keeps is a 400 on any other upstream, also where tokens are counted", async () => {
+test("content cached at Google is a 400 on any other upstream, also for token counts", async () => {
   const { url } = await startGateway({ upstreams: { up: scripted() } });
   const body = JSON.stringify({ contents: [{ parts: [{ text: "x" }] }], cachedContent: "cachedContents/abc" });
   for (const method of ["generateContent", "streamGenerateContent", "countTokens"]) {
@@ -180,7 +180,7 @@ test("what Google keeps is a 400 on any other upstream, also where tokens are co
 });
 
 test.each([{ raw: true }, { suffix: "return 1" }, { context: [1, 2] }])(
-  "what only Ollama's own servers do is a 400 on any other upstream: %j",
+  "features of Ollama's own servers are a 400 on any other upstream: %j",
   async (wish) => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     const post = (more: object) =>
@@ -199,13 +199,13 @@ test.each([{ raw: true }, { suffix: "return 1" }, { context: [1, 2] }])(
   },
 );
 
-describe("lists", () => {
+describe("model lists", () => {
   const start = () => startGateway({ upstreams: { up: engine("a/b:c", "d") } });
   const get = async (path: string, headers = {}) => {
     const { status, body } = await ask((await start()).url, "GET", path, { headers });
     return { status, body: JSON.parse(body) };
   };
-  test("one /v1/models for OpenAI's and Anthropic's SDKs", async () => {
+  test("one /v1/models serves OpenAI's and Anthropic's SDKs", async () => {
     const entry = {
       id: "a/b:c",
       object: "model",
@@ -224,14 +224,14 @@ describe("lists", () => {
     expect((await get("/v1/models/a%2Fb:c")).body).toEqual(entry);
     expect((await get("/v1/models/a/b:c")).body).toEqual(entry);
   });
-  test("OpenRouter's clients find there what they decide by, and those of a key where they look for them", async () => {
+  test("OpenRouter's clients find the fields they decide by, under both of their paths", async () => {
     const { url } = await startGateway({ upstreams: { up: createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] }) } });
     const entry = { id: "m", name: "m", context_length: 4096, supported_parameters: expect.arrayContaining(["tools"]) };
     for (const path of ["/api/v1/models", "/api/v1/models/user", "/v1/models"])
       expect(JSON.parse((await ask(url, "GET", path)).body)).toMatchObject({ data: [entry] });
     expect(JSON.parse((await ask(url, "GET", "/v1/models/user")).body)).toMatchObject({ id: "user" });
   });
-  test("of a model that never hears of tools, the list says none, whichever rule has them off", async () => {
+  test("a model without tools is listed without them, whichever rule turns them off", async () => {
     const up = createScripted(() => hello, { models: [{ id: "m" }, { id: "mute-1" }] });
     const { url } = await startGateway({
       upstreams: { up },
@@ -252,7 +252,7 @@ describe("lists", () => {
     expect(found.supported_parameters).not.toContain("tool_choice");
     expect(found.supported_parameters).toContain("reasoning");
   });
-  test("Gemini's and Ollama's", async () => {
+  test("Gemini's and Ollama's lists", async () => {
     expect((await get("/v1beta/models")).body).toMatchObject({ models: [{ name: "models/a/b:c" }, { name: "models/d" }] });
     expect((await get("/v1beta/models/a/b:c")).body).toMatchObject({ name: "models/a/b:c" });
     expect((await get("/api/tags")).body).toMatchObject({ models: [{ model: "a/b:c" }, { model: "d" }] });
@@ -263,7 +263,7 @@ describe("lists", () => {
     expect(JSON.parse(shown.body)).toMatchObject({ capabilities: expect.arrayContaining(["tools"]) });
     expect((await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"x"}' })).status).toBe(404);
   });
-  test("of a model of Ollama's own, its clients hear what Ollama says, and what a rule makes of its tools and its context", async () => {
+  test("Ollama's clients get what Ollama says about its model, adjusted to the rule's tools and context", async () => {
     const own = {
       details: { family: "qwen3" },
       template: "{{ .Prompt }}",
@@ -289,7 +289,7 @@ describe("lists", () => {
       model_info: { "qwen3.context_length": 8192 },
     });
   });
-  test("a server that speaks as Ollama does and answers that path with a page of its own is not quoted", async () => {
+  test("an HTML page in place of Ollama's model description is not passed on", async () => {
     const upstream = await startServer((response, request) => {
       response.end(request.url === "/api/show" ? "<html>Welcome</html>" : '{"models":[{"model":"a"}]}');
     });
@@ -297,7 +297,7 @@ describe("lists", () => {
     const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"a"}' });
     expect([shown.status, JSON.parse(shown.body).capabilities]).toEqual([200, ["completion", "tools", "thinking"]]);
   });
-  test("of a model of llama-server's they hear whether it sees", async () => {
+  test("a llama-server model is shown with its vision capability", async () => {
     const props = { default_generation_settings: { params: {}, n_ctx: 4096 }, modalities: { vision: true, audio: false } };
     const upstream = await startServer((response, { url }) => {
       if (url.startsWith("/props")) response.end(JSON.stringify(props));
@@ -308,12 +308,12 @@ describe("lists", () => {
     const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"m"}' });
     expect(JSON.parse(shown.body).capabilities).toEqual(["completion", "tools", "thinking", "vision"]);
   });
-  test("what no tools are written for is not said to have some", async () => {
+  test('a model with tools = "off" is not shown with tools', async () => {
     const { url } = await startGateway({ upstreams: { up: engine("m") }, models: [{ name: "m", upstream: "up", tools: "off" }] });
     const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"m"}' });
     expect(JSON.parse(shown.body).capabilities).toEqual(["completion", "thinking"]);
   });
-  test("every name that is answered for can be asked about, and knows the size of its model's context", async () => {
+  test("every name that is answered can be looked up, with the context size of its model", async () => {
     const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] });
     const rules = [
       { name: "gemini-*", upstream: "up" },
@@ -334,14 +334,14 @@ describe("lists", () => {
       expect(JSON.parse(shown.body).model_info).toMatchObject({ "dragoman.context_length": 4096 });
     }
   });
-  test("a model that is not there is 404 in the caller's format", async () => {
+  test("an unknown model is a 404 in the caller's format", async () => {
     expect(await get("/v1/models/x", { "x-api-key": "k" })).toMatchObject({
       status: 404,
       body: { type: "error", error: { type: "not_found_error" } },
     });
     expect(await get("/v1beta/models/x")).toMatchObject({ status: 404, body: { error: { status: "NOT_FOUND" } } });
   });
-  test("ready is who has an upstream that answers", async () => {
+  test("/readyz is 200 if any upstream answers", async () => {
     const ready = await startGateway({ upstreams: { one: broken(), two: engine() } });
     for (const method of ["GET", "HEAD"]) expect((await ask(ready.url, method, "/readyz")).status).toBe(200);
     const alone = await startGateway({ upstreams: { one: broken() } });
@@ -368,7 +368,7 @@ describe("counting tokens", () => {
   });
 });
 
-describe("bytes that are passed on", () => {
+describe("requests passed on as bytes", () => {
   const body = '{"model":"m", "input": "Hi", "odd": 1.0}';
 
   test.each([
@@ -387,7 +387,7 @@ describe("bytes that are passed on", () => {
     expect(answer.headers).not.toHaveProperty("set-cookie");
     expect(upstream.seen.at(-1)).toMatchObject({ url: there, body });
   });
-  test("under another name, if the model has one there", async () => {
+  test("under the model's name at the upstream", async () => {
     const upstream = await startServer(answering("{}"));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up", model: "real" }] });
     await ask(url, "POST", "/v1/embeddings", { headers: json, body });
@@ -409,7 +409,7 @@ describe("bytes that are passed on", () => {
   });
 });
 
-test("what the upstream's wire cannot say is said in a header", async () => {
+test("what the upstream's wire cannot express is listed in a header", async () => {
   const upstream = await startServer(answering(JSON.stringify({ message: { role: "assistant", content: "Hi" }, done: true, model: "m" })));
   const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") }, models: [{ name: "m", upstream: "up" }] });
   const tool = { type: "function", function: { name: "f", parameters: { type: "object" } } };
@@ -419,7 +419,7 @@ test("what the upstream's wire cannot say is said in a header", async () => {
   expect((await askSmallest(url, "openai-chat")).headers).not.toHaveProperty("x-dragoman-warnings");
 });
 
-test('tools = "off": the model never hears of tools', async () => {
+test('tools = "off": the model never gets tools', async () => {
   const engine = scripted();
   const gateway = await startGateway({ upstreams: { up: engine }, models: [{ name: "plain", upstream: "up", tools: "off" }] });
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
@@ -437,7 +437,7 @@ test('tools = "off": the model never hears of tools', async () => {
 test.each([
   ["llama-server", { params: {}, n_ctx: 8192 }],
   ["TabbyAPI", { n_ctx: 8192 }],
-])("%s: the context is what it runs with, for clients and for limits, and not what its model was trained with", async (_, settings) => {
+])("%s: the context is the one it runs with, not the one its model was trained with", async (_, settings) => {
   const server = await startServer((response, { url }) => {
     const answers: Record<string, object> = {
       "/v1/models": { object: "list", data: [{ id: "m", object: "model", meta: { n_ctx_train: 131_072 } }] },
@@ -451,7 +451,7 @@ test.each([
   expect(models.contextOf(await models.resolve("m"))).toBe(8192);
 });
 
-test("a context that was not known, or is another one by now, is learnt with the next list", async () => {
+test("a context that was unknown or has changed is learnt with the next list", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   try {
     const said = [undefined, 4096, 8192, undefined];
@@ -470,7 +470,7 @@ test("a context that was not known, or is another one by now, is learnt with the
   }
 });
 
-test("a clock that is set back makes no list last longer", async () => {
+test("a clock that is set back does not keep a list longer", async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"] });
   try {
     const lists = [[{ id: "old" }], [{ id: "new" }]];
@@ -478,14 +478,14 @@ test("a clock that is set back makes no list last longer", async () => {
     expect(await models.list()).toEqual([{ id: "old" }]);
     vi.setSystemTime(Date.now() - 86_400_000);
     vi.advanceTimersByTime(31_000);
-    await models.list(); // the old one is good enough while a new one is on its way
+    await models.list(); // the old list is served while a new one is on its way
     expect(await models.list()).toEqual([{ id: "new" }]);
   } finally {
     vi.useRealTimers();
   }
 });
 
-test("a context that no list has is learnt by asking for the model, once; nobody waits for it", async () => {
+test("a context missing from the list is learnt by asking about the model once, without delaying requests", async () => {
   const asked: string[] = [];
   const knowing = {
     ...engine("qwen"),
@@ -503,7 +503,7 @@ test("a context that no list has is learnt by asking for the model, once; nobody
   expect(asked).toEqual(["qwen"]);
 });
 
-describe("a search that only another server can do", () => {
+describe("a tool search that only another server can run", () => {
   const hi = [{ role: "user", content: "Perform a web search for the query: weather" }];
   const search = { type: "web_search_20250305", name: "web_search" };
   const told = ({ messages }: Request) => JSON.stringify(messages).match(/You cannot use ([^"]*) here/)?.[1];
@@ -522,13 +522,13 @@ describe("a search that only another server can do", () => {
       undefined,
     ],
   ];
-  test.each(asks)("the model is told that it has none: %s", async (_, path, body, name) => {
+  test.each(asks)("the model is told that it has no search: %s", async (_, path, body, name) => {
     const engine = scripted();
     const { url } = await startGateway({ upstreams: { up: engine } });
     expect((await ask(url, "POST", path, { headers: json, body: JSON.stringify(body) })).status).toBe(200);
     expect(engine.requests.map(told)).toEqual([name]);
   });
-  test("its own server does it", () => {
+  test("its own server runs it", () => {
     const body = JSON.stringify(asks[0]![2]);
     const request = getWire("anthropic").decodeRequest({ path: "/v1/messages", query: {}, headers: {}, body });
     expect(unsearched(request, "anthropic")).toBe(request);

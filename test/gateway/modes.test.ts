@@ -1,4 +1,5 @@
-// tools, dialect and rescue of a model: over servers that complete text, over chats without tools, over servers that leave calls in the text.
+// A model's tools, dialect and rescue settings: over servers that complete text, chats without tools, and servers that leave calls in the
+// text.
 import { describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -26,7 +27,7 @@ const post = async (url: string, body: object) => {
   return { ...answer, value: JSON.parse(answer.body) as { choices: [{ message: Record<string, unknown>; finish_reason: string }] } };
 };
 
-/** A chat server without tools: it says the same whatever it is asked. */
+/** A chat server without tools that gives the same answer to everything. */
 const chatServer = (content: string, more: Readonly<Record<string, string>> = {}) =>
   startServer((response, { url }) => {
     const own = more[url.split("?")[0]!];
@@ -48,7 +49,7 @@ const bodiesOf = (server: { seen: { url: string; body: string }[] }) =>
 describe("in band over a chat without tools", () => {
   const rule = { name: "*", upstream: "up", tools: "inband" as const, dialect: "hermes" };
 
-  test("the tools are explained, the calls of the answer are calls", async () => {
+  test("the tools are explained in the prompt, and calls in the answer become calls", async () => {
     const server = await chatServer(`Let me look.\n${call}`);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const { value, headers } = await post(gateway.url, { ...chat, messages: [{ role: "system", content: "Be brief." }, ...chat.messages] });
@@ -65,7 +66,7 @@ describe("in band over a chat without tools", () => {
     expect(headers).not.toHaveProperty("x-dragoman-warnings");
   });
 
-  test("calls and results are turns of text, and a result forges no mark of the dialect", async () => {
+  test("calls and results become turns of text, and a result cannot forge a mark of the dialect", async () => {
     const server = await chatServer("It rains.");
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const made = { id: "call_a", type: "function", function: { name: "get_weather", arguments: '{"city":"Oslo"}' } };
@@ -84,7 +85,7 @@ describe("in band over a chat without tools", () => {
     expect(said).toContain("And?");
   });
 
-  test("blanks between calls are no text; texts that meet are one string", async () => {
+  test("blanks between calls are not text, and neighbouring texts are one string", async () => {
     const server = await chatServer(`\n${call}\n${call}\n`);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const body = {
@@ -111,7 +112,7 @@ describe("in band over a chat without tools", () => {
     expect(sent[3]!.content).toMatch(/<\/tool_response>\n\nWell\?$/);
   });
 
-  test("a result that is an error says so", async () => {
+  test("a failed result says so", async () => {
     const server = await chatServer("I cannot.");
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const body = {
@@ -132,14 +133,14 @@ describe("in band over a chat without tools", () => {
     ["anybody", {}],
     ["TabbyAPI", { "/props": '{"total_slots":1,"default_generation_settings":{"n_ctx":4096}}' }],
     ["TensorRT-LLM", { "/version": '{"version":"1.2.0"}' }],
-  ])("a choice that cannot be enforced is said: %s", async (_, files) => {
+  ])("a tool choice that cannot be enforced is reported: %s", async (_, files) => {
     const server = await chatServer(call, files);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const { headers } = await post(gateway.url, { ...chat, tool_choice: "required" });
     expect(headers["x-dragoman-warnings"]).toContain('the tool choice "required" is not enforced');
   });
 
-  test("llama-server's chat takes a grammar: the choice is enforced", async () => {
+  test("llama-server's chat accepts a grammar, so the tool choice is enforced", async () => {
     const server = await chatServer(call, { "/props": '{"default_generation_settings":{"params":{}}}' });
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const { headers } = await post(gateway.url, { ...chat, tool_choice: "required" });
@@ -157,34 +158,34 @@ describe("in band over a chat without tools", () => {
       return { body: bodiesOf(server)[0]!, warnings: headers["x-dragoman-warnings"] as string | undefined };
     };
 
-    test.each(["auto", "required"])("is held by a grammar that lets the model call (%s)", async (choice) => {
+    test.each(["auto", "required"])("is enforced by a grammar that still allows calls (%s)", async (choice) => {
       const { body, warnings } = await bodyFor({ tool_choice: choice }, { "/props": '{"default_generation_settings":{"params":{}}}' });
-      expect(body).not.toHaveProperty("response_format"); // llama-server refuses both
+      expect(body).not.toHaveProperty("response_format"); // llama-server refuses both together
       expect(body.grammar).toContain("<tool_call>");
       if (choice === "auto") expect(body.grammar).toContain("mood");
       expect(warnings).toBeUndefined();
     });
-    test("is asked for in words where the server takes no grammar, and that is said", async () => {
+    test("is asked for in words, with a warning, if the server accepts no grammar", async () => {
       const { body, warnings } = await bodyFor({});
-      expect(body).not.toHaveProperty("response_format"); // with it, nothing could be called
+      expect(body).not.toHaveProperty("response_format"); // with it, no tool could be called
       expect(JSON.stringify(body.messages)).toContain("answer with nothing but JSON");
       expect(warnings).toContain("the format of the answer is not enforced");
     });
-    test("is the server's own where nothing may be called", async () => {
+    test("is the server's own if no tool may be called", async () => {
       const { body, warnings } = await bodyFor({ tool_choice: "none" });
       expect(body.response_format).toMatchObject({ type: "json_schema" });
       expect(warnings).toBeUndefined();
     });
   });
 
-  test("where no tool may be called, none is", async () => {
+  test("if no tool may be called, a call in the text stays text", async () => {
     const server = await chatServer(call);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const { value } = await post(gateway.url, { ...chat, tool_choice: "none" });
     expect(value.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: call } });
   });
 
-  test("a model whose dialect nobody knows is an error that says what to do", async () => {
+  test("a model of unknown dialect is an error that says what to do", async () => {
     const server = await chatServer("Hi");
     const models = [{ name: "*", upstream: "up", tools: "inband" as const }];
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models });
@@ -193,7 +194,7 @@ describe("in band over a chat without tools", () => {
     expect(body).toContain("set dialect");
   });
 
-  test.each(listDialects().map(({ id }) => [id] as const))("%s: what it explains, it reads", async (id) => {
+  test.each(listDialects().map(({ id }) => [id] as const))("%s: reads the calls that its own instructions explain", async (id) => {
     const dialect = getDialect(id);
     const said = promptText(dialect.renderToolCalls([{ id: "functions.get_weather:0", name: "get_weather", arguments: { city: "Oslo" } }]));
     const inner = createScripted(() =>
@@ -247,7 +248,7 @@ describe("over a server that completes text", () => {
     expect(said).toContain("Oslo");
   });
 
-  test("the dialect of a rule wins over what is found out", async () => {
+  test("a rule's dialect takes precedence over the detected one", async () => {
     const { url, seen } = await server("Hi");
     const models = [{ name: "*", upstream: "up", dialect: "gemma4" }];
     const gateway = await startGateway({ upstreams: { up: createCompletions({ url }) }, models });
@@ -259,7 +260,7 @@ describe("over a server that completes text", () => {
 describe("rescue", () => {
   const engineAt = (url: string): Engine => createRemote({ wire: "openai-chat", url });
 
-  test("a call in the text is a call, is named in a header, and counted", async () => {
+  test("a call in the text becomes a call, is named in a header, and counted", async () => {
     const server = await chatServer(`Let me look.\n${call}`);
     const metrics = createMetrics();
     const gateway = await startGateway({ upstreams: { up: engineAt(server.url) }, metrics });
@@ -271,7 +272,7 @@ describe("rescue", () => {
     expect(await metrics.print()).toContain('dragoman_warnings_total{wire="openai-chat",upstream="up",code="rescued"} 1');
   });
 
-  test("the server's template tells the dialect, whatever the model is called", async () => {
+  test("the server's template decides the dialect, whatever the model's name", async () => {
     const props = JSON.stringify({
       default_generation_settings: { params: {} },
       chat_template: "function calling AI model <|im_start|> <tool_call>",
@@ -282,11 +283,11 @@ describe("rescue", () => {
   });
 
   test.each<[string, object, (url: string) => Engine]>([
-    ["nobody knows the model", { model: "mystery" }, engineAt],
+    ["the model is unknown", { model: "mystery" }, engineAt],
     ["a cloud API answers", {}, (url) => createRemote({ wire: "openai-chat", url, cloud: true })],
     ["the request has no tools", { tools: [] }, engineAt],
-    ["the tool is another", { tools: [{ type: "function", function: { name: "other" } }] }, engineAt],
-  ])("nothing is touched where %s", async (_, more, engine) => {
+    ["the tool is unknown", { tools: [{ type: "function", function: { name: "other" } }] }, engineAt],
+  ])("nothing is rescued if %s", async (_, more, engine) => {
     const server = await chatServer(call);
     const gateway = await startGateway({ upstreams: { up: engine(server.url) } });
     const { value, headers } = await post(gateway.url, { ...chat, ...more });
@@ -294,7 +295,7 @@ describe("rescue", () => {
     expect(headers).not.toHaveProperty("x-dragoman-warnings");
   });
 
-  test("off is off, and on is on where only the name hints at the dialect", async () => {
+  test("off is off, and on works even if only the model's name hints at the dialect", async () => {
     const server = await chatServer(call);
     const off = await startGateway({ upstreams: { up: engineAt(server.url) }, models: [{ name: "*", upstream: "up", rescue: false }] });
     expect((await post(off.url, chat)).value.choices[0].finish_reason).toBe("stop");
@@ -305,7 +306,7 @@ describe("rescue", () => {
     expect((await post(on.url, { ...chat, model: "mystery" })).value.choices[0].finish_reason).toBe("tool_calls");
   });
 
-  test("a text that explains the call stays text", async () => {
+  test("a text that explains a call stays text", async () => {
     const text = `This is how:\n\`\`\`\n${call}\n\`\`\`\n`;
     const server = await chatServer(text);
     const gateway = await startGateway({ upstreams: { up: engineAt(server.url) } });
@@ -313,7 +314,7 @@ describe("rescue", () => {
   });
 });
 
-test("the limits of an upstream hold for all dialects that are spoken over it", async () => {
+test("an upstream's limits hold for all dialects together", async () => {
   const begun = signalOf();
   const server = await startServer((response, { url }) => {
     if (url !== "/completion") return answering("{}", { status: 404 })(response, {} as never, {} as never);
@@ -333,7 +334,7 @@ test("the limits of an upstream hold for all dialects that are spoken over it", 
   ]);
 });
 
-test("a model's context is Ollama's window, in raw completions too", async () => {
+test("a model's context sets Ollama's window, in raw completions too", async () => {
   const server = await startServer((response, { url }) => {
     if (url !== "/api/generate") return answering("{}", { status: 404 })(response, {} as never, {} as never);
     return answering('{"response":"Hi","done":true,"done_reason":"stop"}\n', { "content-type": "application/x-ndjson" })(

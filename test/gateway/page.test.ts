@@ -1,4 +1,4 @@
-// The page that browsers get, and who gets to see recordings through it.
+// The page for browsers, and who may see recordings through it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -17,19 +17,19 @@ async function recording() {
   return { folder, gateway, recorder, get };
 }
 
-test("a browser gets the page, without a key, and everybody else the greeting", async () => {
+test("a browser gets the page, without a key, and any other client the greeting", async () => {
   const gateway = await startGateway({ upstreams: { up: scripted() }, keys: [KEY] });
   const page = await ask(gateway.url, "GET", "/", { headers: BROWSER });
   expect(page.status).toBe(200);
   expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
-  const files = [...page.body.matchAll(/(?:src|href)="(web\/[^"]+)"/g)].map(([, file]) => file!); // seen from here: a proxy may have a prefix
+  const files = [...page.body.matchAll(/(?:src|href)="(web\/[^"]+)"/g)].map(([, file]) => file!); // relative URLs: a proxy may add a prefix
   expect(files).toEqual(["web/style.css", "web/main.js"]);
   for (const file of files) expect((await ask(gateway.url, "GET", `/${file}`)).status).toBe(200);
   expect((await ask(gateway.url, "GET", "/")).body).toBe("dragoman is running\n");
-  expect(gateway.exchanges).toEqual([]); // no line in the log
+  expect(gateway.exchanges).toEqual([]); // page requests are not logged
 });
 
-test("nothing but its own files may run in the page, and nobody may frame it", async () => {
+test("only the page's own files may run in it, and no site may frame it", async () => {
   const gateway = await startGateway({ upstreams: { up: scripted() } });
   for (const path of ["/", "/web/main.js", "/web/style.css"]) {
     const policy = (await ask(gateway.url, "GET", path, { headers: BROWSER })).headers["content-security-policy"];
@@ -38,7 +38,7 @@ test("nothing but its own files may run in the page, and nobody may frame it", a
   }
 });
 
-test("recordings are listed, the newest first, and shown with what is made of them", async () => {
+test("recordings are listed, newest first, and shown with their analysis", async () => {
   const { gateway, recorder, get } = await recording();
   for (const [before, wire] of (["anthropic", "gemini"] as const).entries()) {
     await askSmallest(gateway.url, wire, SMALLEST, { authorization: `Bearer ${KEY}` });
@@ -52,7 +52,7 @@ test("recordings are listed, the newest first, and shown with what is made of th
   expect(account.client.content).toEqual([{ type: "text", text: "Hello" }]);
 });
 
-test("who has no key sees none of them", async () => {
+test("recordings are hidden from clients without a key", async () => {
   const { gateway, recorder, get } = await recording();
   await askSmallest(gateway.url, "anthropic", SMALLEST, { authorization: `Bearer ${KEY}` });
   await gateway.ended(1);
@@ -61,7 +61,7 @@ test("who has no key sees none of them", async () => {
   for (const path of ["/web/exchanges", `/web/exchanges/${name}`]) expect((await get(path, "wrong")).status).toBe(401);
 });
 
-test("one that cannot be read is called so, and does not hide the others", async () => {
+test("an unreadable recording is marked as such, and does not hide the others", async () => {
   const { folder, gateway, recorder, get } = await recording();
   await askSmallest(gateway.url, "anthropic", SMALLEST, { authorization: `Bearer ${KEY}` });
   await gateway.ended(1);
@@ -81,7 +81,7 @@ test("only recordings are read from the folder", async () => {
   }
 });
 
-test("where nothing is recorded, the page is told how it would be", async () => {
+test("without recordings, the page is told how to turn them on", async () => {
   const gateway = await startGateway({ upstreams: { up: scripted() } });
   const { status, body } = await ask(gateway.url, "GET", "/web/exchanges");
   expect(status).toBe(404);

@@ -1,4 +1,4 @@
-// A gateway in front of a server that refuses some of what it is asked.
+// A gateway in front of a server that refuses some requests.
 import type { Json, WireId } from "../../src/core/nouns.ts";
 import { startServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
@@ -28,7 +28,7 @@ const ANSWERS: Readonly<Record<WireId, object>> = {
   },
 };
 
-/** `refuses`: what it says to a body that it does not take. */
+/** `refuses`: the error for a body that the server does not accept. */
 export async function picky(wire: WireId, refuses: (body: Body) => object | undefined, status = 400) {
   const bodies: Body[] = [];
   const upstream = await startServer((response, { method, body }) => {

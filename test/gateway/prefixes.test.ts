@@ -1,4 +1,4 @@
-// Prompt caches live on stable prefixes: what the upstream was sent in one turn, it is sent again in the next, to the byte.
+// Prompt caches live on stable prefixes: what the upstream got in one turn, it gets again in the next, byte for byte.
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
@@ -14,11 +14,11 @@ import { startUnlocked as startGateway } from "./recorded.ts";
 import { ask, remote } from "./start.ts";
 
 const TURNS = 10;
-/** The wires that, as clients, send all thinking back: the two others send only what their own server signed. */
+/** The wires whose clients send all thinking back; clients of the other two send only what their own server signed. */
 const KEEPS_THINKING: ReadonlySet<string> = new Set(["openai-chat", "gemini", "ollama"]);
 const args = '{"b":1.0,"a":12345678901234567890,"odd":"\\u00e9"}';
 
-/** Thinks, talks, and calls two tools at once, with other ids in each turn. */
+/** Thinks, talks, and calls two tools at once, with different ids in each turn. */
 const turn = (n: number): Event[] => [
   { type: "start", id: `a${n}`, model: "m" },
   { type: "thinking-start" },
@@ -40,7 +40,7 @@ test.each(listWires().map(({ id }) => id))("ten turns of a client of %s", async 
     if (method === "GET") return void response.writeHead(404).end();
     bodies.push(body);
     const request = chat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
-    // The names as the upstream knows them.
+    // The tool names that the upstream gets.
     const names = (request.tools ?? []).map(({ name }) => name);
     const events = turn(bodies.length).map((event) => ("index" in event ? { ...event, name: names[event.index] ?? "" } : event));
     const encoder = chat.createStreamEncoder(request);
@@ -85,10 +85,10 @@ test.each(listWires().map(({ id }) => id))("ten turns of a client of %s", async 
   expect(bodies).toHaveLength(TURNS);
 });
 
-describeShared("recorded clients: what goes on from one request to the next is the same bytes", () => {
+describeShared("captured clients: what two consecutive requests share is sent as the same bytes", () => {
   const HISTORY = { "openai-chat": "messages", "openai-responses": "input", anthropic: "messages", gemini: "contents", ollama: "messages" };
   const said = (body: unknown, wire: WireId): unknown[] => (body as Record<string, unknown[]>)[HISTORY[wire]] ?? [];
-  /** Who said what, without the shape: a client may send a text as a string now and as a list of parts later. */
+  /** Roles and contents without their shape: a client may send a text first as a string, later as a list of parts. */
   const words = ({ messages }: Request): string[] =>
     messages.map((message) => {
       const texts = message.role === "tool" ? [message.output] : message.content.map((part) => ("text" in part ? part.text : part.type));
@@ -110,12 +110,12 @@ describeShared("recorded clients: what goes on from one request to the next is t
     }),
   );
 
-  test("there are some of every client", () => {
+  test("there are captures of every client", () => {
     const clients = new Set(pairs.map(({ before }) => dirname(before.file)));
     for (const client of ["gemini-cli", "claude-code", "codex", "opencode-openai-compatible"]) expect(clients).toContain(client);
   });
 
-  // To its own wire a request goes as the client wrote it, and the client may move its cache marks.
+  // A request to its own wire is sent as the client wrote it, and the client may move its cache marks.
   test.each(pairs)("$title", ({ before, after }) => {
     for (const wire of listWires().filter(({ id }) => id !== before.wire)) {
       const [earlier, later] = [before, after].map(({ request }) => said(wire.encodeRequest(request).body, wire.id));
@@ -124,7 +124,7 @@ describeShared("recorded clients: what goes on from one request to the next is t
   });
 });
 
-test("codex begins with two developer messages: a template that takes one system text gets one", async () => {
+test("codex's two leading developer messages are merged for templates that accept one system text", async () => {
   const upstream = await startServer((response) => void response.writeHead(400).end("{}"));
   const { url } = await startGateway({ upstreams: { up: createUpstream("openai-chat", { urls: [`${upstream.url}/v1`] }) } });
   const text = (role: string, words: string) => ({ type: "message", role, content: [{ type: "input_text", text: words }] });

@@ -1,5 +1,4 @@
-// A gateway under `--record`. When the test is over, everything that it recorded is searched for secrets, and played again: the client gets
-// the same bytes.
+// A gateway with `--record`. When the test is over, its recordings are searched for secrets and replayed: the client gets the same bytes.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { type Recording, readRecording } from "../../src/gateway/recordings/reco
 import { pathOf, speechOf } from "../../src/gateway/recordings/speech.ts";
 import { json, type Started, startGateway } from "./start.ts";
 
-/** What may be in no recording: the key of the gateway, that of the upstream, what a browser sends along, and what looks like a key. */
+/** What must be in no recording: the gateway's key, the upstream's key, a browser's cookies, and anything that looks like a key. */
 export const CANARIES = {
   gate: "gate-canary-4711",
   upstream: "up-canary-0815",
@@ -19,7 +18,7 @@ export const CANARIES = {
   shaped: "sk-canaryabcdefghijklmnop",
 } as const;
 
-/** The headers of a client that may come in. */
+/** Headers that admit a client. */
 export const signed = { ...json, authorization: `Bearer ${CANARIES.gate}`, cookie: `a=${CANARIES.cookie}`, "x-note": CANARIES.shaped };
 
 const open: (() => Promise<void>)[] = [];
@@ -28,7 +27,7 @@ afterEach(async () => {
 }, 120_000); // there may be a thousand
 
 export interface RecordedGateway extends Started {
-  /** What was recorded; closes the gateway. */
+  /** Closes the gateway and returns its recordings. */
   recordings(): Promise<Recording[]>;
 }
 
@@ -69,7 +68,7 @@ export async function startRecorded(options: GatewayOptions): Promise<RecordedGa
 /** The same for clients without a key. */
 export const startUnlocked = (options: GatewayOptions): Promise<RecordedGateway> => startRecorded({ keys: [], ...options });
 
-/** Who was not let in, or did not send a whole body that can be read, has asked nothing that could be asked again. */
+/** A request that was not admitted, or whose body could not be read completely, cannot be replayed. */
 function neverHeard({ exchange, upstream, events }: Recording): void {
   expect({ outcome: exchange.outcome, upstream, events }).toEqual({
     outcome: expect.stringMatching(/error|aborted/),
@@ -79,7 +78,7 @@ function neverHeard({ exchange, upstream, events }: Recording): void {
 }
 
 async function playedAgain(recording: Recording): Promise<void> {
-  for (const edge of recording.upstream) expect(speechOf(pathOf(edge))).toBeDefined(); // nothing but what was asked for this answer
+  for (const edge of recording.upstream) expect(speechOf(pathOf(edge))).toBeDefined(); // only the requests made for this answer
   const { same, recorded, now } = await compareRecording(recording);
   if (!same) expect(now).toEqual(recorded);
   expect(same).toBe(true);

@@ -1,4 +1,4 @@
-// Paths: what clients send, what users get wrong, and names that look like paths.
+// Paths: what clients send, what users get wrong, and model names that look like paths.
 import { describe, expect, test } from "vitest";
 import { type Route, readUrl, routeOf } from "../../src/gateway/routes.ts";
 
@@ -37,11 +37,11 @@ test.each([
   ["POST", "/v1/projects/p/locations/us/publishers/google/models/m:streamGenerateContent", "gemini"],
   ["POST", "/v1beta/cachedContents", "gemini"],
   ["GET", "/v1beta/openai/models", "openai-chat"],
-])("%s %s is answered as its caller expects it", (method, url, wire) => {
+])("%s %s is answered in the caller's format", (method, url, wire) => {
   expect(route(method, url)).toMatchObject({ wire });
 });
 
-describe("model names hold slashes and colons", () => {
+describe("model names may contain slashes and colons", () => {
   test.each([
     ["/v1beta/models/google/gemma-3:free:generateContent", "/v1beta/models/google/gemma-3:free:generateContent"],
     ["/v1beta/models/google%2Fgemma-3%3Afree:generateContent", "/v1beta/models/google%2Fgemma-3%3Afree:generateContent"],
@@ -50,7 +50,7 @@ describe("model names hold slashes and colons", () => {
   ])("POST %s", (url, path) => {
     expect(route("POST", url)).toEqual(generate("gemini", path));
   });
-  test("a method that nobody knows is a path that nobody knows", () => {
+  test("an unknown method is an unknown path", () => {
     expect(route("POST", "/v1beta/models/m:batchGenerateContent")).toMatchObject({ kind: "unknown", wire: "gemini" });
   });
   test.each([
@@ -64,7 +64,7 @@ describe("model names hold slashes and colons", () => {
   });
 });
 
-describe("wrong base URLs", () => {
+describe("wrong base URLs still work", () => {
   test.each([
     ["/v1/v1/messages", "anthropic"],
     ["/v1/v1/chat/completions", "openai-chat"],
@@ -96,20 +96,20 @@ describe("wrong base URLs", () => {
     "/v1beta/cachedContents",
     "/v1beta/models/m:batchGenerateContent",
     "/api/pull",
-  ])("%s is what the gateway has not, which is said first", (url) => {
+  ])("%s is something the gateway does not have, and the hint says so first", (url) => {
     expect(route("POST", url)).toMatchObject({ kind: "unknown", hint: expect.stringMatching(/^chats, .*no files, batches/) });
   });
-  test("a whole endpoint in a base URL is said to be one", () => {
+  test("a whole endpoint used as a base URL is recognized", () => {
     const url = "/v1/chat/completions/chat/completions";
     expect(route("POST", url)).toMatchObject({ kind: "unknown", hint: expect.stringMatching(/^set the client's base URL/) });
   });
 });
 
-describe("clouds that put more into their paths", () => {
+describe("clouds with more in their paths", () => {
   test.each([
     ["/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21", "gpt-4o"],
     ["/openai/deployments/team%2Fgpt/chat/completions", "team/gpt"],
-  ])("Azure names the model there: %s", (url, model) => {
+  ])("Azure has the model there: %s", (url, model) => {
     expect(route("POST", url)).toEqual({ ...generate("openai-chat", "/v1/chat/completions"), model });
   });
   test.each(["/v1beta1/publishers/google/models/m", "/v1/projects/p-1/locations/global/publishers/google/models/m"])(
@@ -120,21 +120,21 @@ describe("clouds that put more into their paths", () => {
       expect(route("GET", url)).toMatchObject({ kind: "model", wire: "gemini", id: "m" });
     },
   );
-  test("Vertex' clients put what stands before a slash in a model's name where the publisher is", () => {
+  test("Vertex clients put the part before the slash of a model name into the publisher", () => {
     const url = "/v1beta1/projects/p/locations/us/publishers/meta-llama/models/Llama-4";
     expect(route("POST", `${url}:generateContent`)).toEqual(generate("gemini", "/v1beta/models/meta-llama/Llama-4:generateContent"));
     expect(route("GET", url)).toMatchObject({ kind: "model", wire: "gemini", id: "meta-llama/Llama-4" });
   });
 });
 
-test("who asks /v1/models is known by the headers of the SDK", () => {
+test("a client that asks /v1/models is recognized by its SDK's headers", () => {
   expect(route("GET", "/v1/models", { "anthropic-version": "2023-06-01" }).wire).toBe("anthropic");
   expect(route("GET", "/v1/models", { "x-goog-api-key": "k" }).wire).toBe("gemini");
   expect(route("GET", "/models", { authorization: "Bearer k" }).wire).toBe("openai-chat");
-  expect(route("GET", "/api/v1/models", { authorization: "Bearer k" }).wire).toBe("openai-chat"); // a base URL as OpenRouter's
+  expect(route("GET", "/api/v1/models", { authorization: "Bearer k" }).wire).toBe("openai-chat"); // a base URL like OpenRouter's
 });
 
-test("a WebSocket is offered no more than HTTP", () => {
+test("a WebSocket upgrade is recognized", () => {
   expect(route("GET", "/v1/responses", { upgrade: "websocket" })).toMatchObject({ kind: "upgrade" });
   expect(route("GET", "/v1/responses")).toMatchObject({ kind: "wrong-method", allow: "POST" });
 });

@@ -1,4 +1,4 @@
-// A gateway that runs: changes without a break, and its numbers.
+// A running gateway: it changes without interruption, and counts what it does.
 import { expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
@@ -9,7 +9,7 @@ import { ask, askSmallest, hello, json, STREAMED, scripted } from "./start.ts";
 const stream = (url: string) =>
   fetch(url + STREAMED["openai-chat"].path, { method: "POST", headers: json, body: JSON.stringify(STREAMED["openai-chat"].body) });
 
-test("a change drops no stream; the old upstream is closed when the last one has ended", async () => {
+test("a change drops no stream, and the old upstream is closed when its last stream has ended", async () => {
   const [go, closed] = [signalOf(), signalOf()];
   async function* slow(): AsyncGenerator<Event> {
     yield { type: "start" };
@@ -44,17 +44,17 @@ test("a change drops no stream; the old upstream is closed when the last one has
 test.each<[unknown, string]>([
   [{}, "upstreams.NAME must be an engine: createRemote({ wire, url }) makes one"],
   [{ upstreams: { local: "http://127.0.0.1:8000/v1" } }, "upstreams.local must be an engine"],
-])("what is no engine is no upstream: %j", (options, words) => {
+])("an upstream must be an engine: %j", (options, words) => {
   expect(() => createGateway(options as never)).toThrow(words);
 });
 
-test("a change that would open it to everybody is refused", async () => {
+test("a change that would open the gateway to everyone is refused", async () => {
   const gateway = createGateway({ upstreams: {}, host: "0.0.0.0", keys: ["k"], port: 0 });
   closeLater(() => gateway.close());
   expect(() => gateway.update({ upstreams: {}, keys: [] })).toThrow("--insecure");
 });
 
-test.each(["/metrics", "/v1/nothing"])("what is not there is a path, not a model: %s", async (path) => {
+test.each(["/metrics", "/v1/nothing"])("an unknown endpoint is a 404 for the path, not for a model: %s", async (path) => {
   const gateway = createGateway({ upstreams: { up: scripted() }, port: 0 });
   closeLater(() => gateway.close());
   const { url } = await gateway.listen();
@@ -62,7 +62,7 @@ test.each(["/metrics", "/v1/nothing"])("what is not there is a path, not a model
   expect([status, JSON.parse(body)]).toMatchObject([404, { error: { code: "unknown_url" } }]);
 });
 
-test("a file that somebody uploads is told where it came, whatever its type", async () => {
+test("a file upload gets the 404 of its path, whatever its type", async () => {
   const gateway = createGateway({ upstreams: { up: scripted() }, port: 0 });
   closeLater(() => gateway.close());
   const { url } = await gateway.listen();
@@ -71,7 +71,7 @@ test("a file that somebody uploads is told where it came, whatever its type", as
   expect([status, body]).toEqual([404, expect.stringContaining("no files, batches")]);
 });
 
-test("an Azure client's model stands in the path", async () => {
+test("an Azure client's model is read from the path", async () => {
   const gateway = createGateway({ upstreams: { up: scripted([{ type: "start" }, { type: "finish", reason: "stop" }]) }, port: 0 });
   closeLater(() => gateway.close());
   const { url } = await gateway.listen();
@@ -80,7 +80,7 @@ test("an Azure client's model stands in the path", async () => {
   expect(JSON.parse(answer.body)).toMatchObject({ object: "chat.completion", model: "gpt-4o" });
 });
 
-test("numbers: what was done, under names that no client can make up", async () => {
+test("metrics count requests and calls, under labels that no client can make up", async () => {
   const called: Event[] = [
     { type: "tool-start", id: "a", index: 0, name: "f" },
     { type: "tool-delta", id: "a", json: "{" },
@@ -123,5 +123,5 @@ test("numbers: what was done, under names that no client can make up", async () 
     expect(body).toContain(line);
   }
   expect(body).not.toContain("canary");
-  expect((await ask(url, "GET", "/metrics")).body).toBe(body); // to ask is not to count again
+  expect((await ask(url, "GET", "/metrics")).body).toBe(body); // reading the metrics does not change them
 });

@@ -1,4 +1,4 @@
-// The official SDKs, each behind the same face: a question, a tool call, its result, an answer.
+// The official SDKs behind one interface: a question, a tool call, its result, an answer.
 import Anthropic from "@anthropic-ai/sdk";
 import { type Content, GoogleGenAI, type Part } from "@google/genai";
 import { type Message, Ollama } from "ollama";

@@ -1,4 +1,4 @@
-// What an attacker tries: trickling, headers in values, paths in names; and secrets, which are nowhere to be read.
+// What an attacker tries: slow requests, headers inside values, paths inside names. And secrets, which must appear nowhere.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted } from "./
 
 const wires = listWires().map(({ id }) => id);
 
-/** What comes until the other side closes. */
+/** Everything received until the other side closes. */
 async function untilClosed(socket: Socket): Promise<string> {
   let text = "";
   socket.setEncoding("latin1").on("data", (part) => {
@@ -23,7 +23,7 @@ async function untilClosed(socket: Socket): Promise<string> {
   return text;
 }
 
-describe("slow loris: who trickles is cut", () => {
+describe("slow loris: a client that trickles is cut off", () => {
   const start = () => startGateway({ upstreams: { up: scripted() }, patience: { requestMs: 50 } });
 
   test("in the headers", async () => {
@@ -36,7 +36,7 @@ describe("slow loris: who trickles is cut", () => {
     socket.write("POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{");
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /);
   });
-  test("a stream that takes longer is not", async () => {
+  test("a stream that takes longer is not cut off", async () => {
     const released = { now: () => {} };
     const wait = new Promise<void>((resolve) => {
       released.now = resolve;
@@ -55,7 +55,7 @@ describe("slow loris: who trickles is cut", () => {
     });
     const reader = answer.body!.getReader();
     let text = "";
-    // Twenty heartbeats are longer than any limit of this server, and the limit is longer than a busy machine needs to send a request.
+    // Twenty heartbeats take longer than any limit of this server, and that limit is longer than a busy machine needs to send a request.
     while (text.split("\n:\n").length < 20) text += new TextDecoder().decode((await reader.read()).value);
     released.now();
     for (let step = await reader.read(); !step.done; step = await reader.read()) text += new TextDecoder().decode(step.value);
@@ -64,7 +64,7 @@ describe("slow loris: who trickles is cut", () => {
 });
 
 describe("headers", () => {
-  test("nonsense before a request is 400, and the connection is closed", async () => {
+  test("nonsense instead of a request is a 400, and the connection is closed", async () => {
     const { port } = await startGateway({ upstreams: { up: scripted() } });
     for (const text of ["\x16\x03\x01", "GET / HTTP/9.9\r\n\r\n", "POST /v1/messages HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n"]) {
       const socket = connect(port, "127.0.0.1");
@@ -72,7 +72,7 @@ describe("headers", () => {
       expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 400 /);
     }
   });
-  test("two lengths are 400: nobody smuggles a request behind another", async () => {
+  test("two content lengths are a 400, so that no request is smuggled in after another", async () => {
     const { port } = await startGateway({ upstreams: { up: scripted() } });
     const socket = connect(port, "127.0.0.1");
     socket.write(
@@ -95,7 +95,7 @@ describe("headers", () => {
     expect(answer.headers).not.toHaveProperty("x-evil");
     expect(answer.headers["x-dragoman-warnings"]).toBe("m?x-evil: 1?<script>");
   });
-  test("of a client, few travel on; of an upstream, few come back", async () => {
+  test("few of a client's headers are passed on, and few of an upstream's come back", async () => {
     const upstream = await startServer(answering("{}", { status: 400, "set-cookie": "a=b", "x-evil": "1", "x-request-id": "theirs" }));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
     const sent = { "x-forwarded-for": "1.2.3.4", cookie: "c=d", "x-stainless-os": "x", traceparent: "00-1", "proxy-authorization": "x" };
@@ -150,7 +150,7 @@ describe("canary secrets", () => {
   };
 
   test.each(wires.flatMap((id) => Object.keys(places).map((place) => [id, place] as const)))("%s, %s", async (id, place) => {
-    // It says the key that it was given, in an error, in a header, and in a stream.
+    // The upstream echoes the key that it was given: in an error, in a header, and in a stream.
     const upstream = await startServer((response, { url, headers }) => {
       const given = JSON.stringify(headers);
       if (url.includes("stream") || url.includes("chat"))
@@ -190,7 +190,7 @@ describe("canary secrets", () => {
   });
 });
 
-test("a line of the log is one line, whatever a client calls its model", async () => {
+test("a log line is one line, whatever a client calls its model", async () => {
   let text = "";
   const log = createLog({ isTTY: false, write: (line: string) => (text += line) } as never);
   const { url, ended } = await startGateway({

@@ -1,4 +1,4 @@
-// A gateway on loopback, on a port that the system chooses, and ways to ask it.
+// A gateway on loopback, on a port chosen by the system, and ways to send it requests.
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { expect } from "vitest";
 import type { Event, WireId } from "../../src/core/nouns.ts";
@@ -13,7 +13,7 @@ export interface Started {
   url: string;
   port: number;
   exchanges: Exchange[];
-  /** When so many have ended; in the order in which they came. */
+  /** Resolves when this many exchanges have ended; in the order in which they began. */
   ended(count: number): Promise<Exchange[]>;
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -50,7 +50,7 @@ export const hello: Event[] = [
   { type: "finish", reason: "stop" },
 ];
 
-/** In front of a script. */
+/** An engine that plays a script. */
 export const scripted = (script: Script | (() => Script) = hello) =>
   createScripted(() => (typeof script === "function" ? script() : script), { models: [{ id: "one" }, { id: "two" }] });
 
@@ -60,11 +60,11 @@ export interface Plain {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Headers behind the body. */
+  /** Trailers. */
   trailers: NodeJS.Dict<string>;
 }
 
-/** As it is asked, to the letter: paths and headers that `fetch` would not send. */
+/** Sends exactly this request, with paths and headers that `fetch` would change. */
 export function ask(base: string, method: string, path: string, { headers = {}, body = "" as string | Buffer } = {}): Promise<Plain> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
@@ -111,7 +111,7 @@ export const askSmallest = (base: string, wire: WireId, table = SMALLEST, header
 
 const text: unknown = expect.any(String);
 const anything: unknown = expect.toSatisfy(() => true);
-/** Errors look like this in each wire. */
+/** The shape of an error in each wire. */
 export const ERROR: Readonly<Record<WireId, object>> = {
   "openai-chat": { error: { message: text, type: text, param: null, code: anything } },
   "openai-responses": { error: { message: text, type: text, param: null, code: anything } },

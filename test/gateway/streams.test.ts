@@ -18,7 +18,7 @@ const chunk = (delta: object, finish: string | null = null) => ({
 const post = (url: string, id: (typeof wires)[number], signal?: AbortSignal) =>
   fetch(url + STREAMED[id].path, { method: "POST", headers: json, body: JSON.stringify(STREAMED[id].body), ...(signal ? { signal } : {}) });
 
-test.each(wires)("%s: the headers keep everybody on the way from holding it back", async (id) => {
+test.each(wires)("%s: the headers keep proxies from buffering the stream", async (id) => {
   const { url } = await startGateway({ upstreams: { up: scripted() } });
   const { status, headers } = await askSmallest(url, id, STREAMED, { "accept-encoding": "gzip" });
   expect({ status, ...headers }).toMatchObject({ status: 200, "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" });
@@ -27,7 +27,7 @@ test.each(wires)("%s: the headers keep everybody on the way from holding it back
   expect(headers["x-request-id"]).toMatch(/^req_/);
 });
 
-test("anthropic: message_start tells the prompt's size roughly, where nobody has counted it yet, and message_delta the count", async () => {
+test("anthropic: message_start estimates the prompt's size until it is counted, and message_delta has the count", async () => {
   const content = "word ".repeat(400);
   const ask = async (events: Event[]) => {
     const { url } = await startGateway({ upstreams: { up: scripted(events) } });
@@ -40,17 +40,14 @@ test("anthropic: message_start tells the prompt's size roughly, where nobody has
   expect(await ask([start, counted, ...hello.slice(1, 2), hello.at(-1)!])).toEqual([450, 450]);
 });
 
-test.each(wires)(
-  "%s: a page of HTML in the place of a stream is a 502 with its first words, as for whoever does not stream",
-  async (id) => {
-    const upstream = await startServer(answering("<html>Log in</html>", { "content-type": "text/html" }));
-    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
-    for (const table of [STREAMED, SMALLEST]) {
-      const { status, body } = await askSmallest(url, id, table);
-      expect([status, body]).toEqual([502, expect.stringContaining("the server sent what is no answer: <html>Log in")]);
-    }
-  },
-);
+test.each(wires)("%s: an HTML page instead of a stream is a 502 with its first words, with and without streaming", async (id) => {
+  const upstream = await startServer(answering("<html>Log in</html>", { "content-type": "text/html" }));
+  const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+  for (const table of [STREAMED, SMALLEST]) {
+    const { status, body } = await askSmallest(url, id, table);
+    expect([status, body]).toEqual([502, expect.stringContaining("the server sent what is no answer: <html>Log in")]);
+  }
+});
 
 test("gemini without alt=sse is one JSON array", async () => {
   const { url } = await startGateway({ upstreams: { up: scripted() } });
@@ -64,7 +61,7 @@ test("gemini without alt=sse is one JSON array", async () => {
 });
 
 describe("no silence", () => {
-  test.each(wires)("%s: status and headers leave with the upstream's", async (id) => {
+  test.each(wires)("%s: status and headers are sent together with the upstream's", async (id) => {
     const [go, upstream] = [
       signalOf(),
       await startServer(async (response, { method }) => {
@@ -75,13 +72,13 @@ describe("no silence", () => {
       }),
     ];
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
-    const answer = await post(url, id); // resolves with the headers: the body has not begun
+    const answer = await post(url, id); // resolves with the headers, before the body begins
     expect(answer.headers.get("x-request-id")).toBe("up-1");
     go.resolve();
     expect(await answer.text()).toContain("Hello");
   });
 
-  test.each(wires)("%s: an upstream that does not answer: headers and heartbeats all the same", async (id) => {
+  test.each(wires)("%s: if an upstream does not answer, headers and heartbeats are sent all the same", async (id) => {
     const go = signalOf();
     const upstream = await startServer(async (response) => {
       await go.promise;
@@ -103,7 +100,7 @@ describe("no silence", () => {
     expect(text).toContain("Hello");
   });
 
-  test.each(wires)("%s: an error behind the headers is the wire's own", async (id) => {
+  test.each(wires)("%s: an error after the headers has the wire's own form", async (id) => {
     const go = signalOf();
     const upstream = await startServer(async (response) => {
       await go.promise;
@@ -120,7 +117,7 @@ describe("no silence", () => {
   });
 });
 
-describe("errors before the stream have a status", () => {
+describe("errors before the stream begins have a status", () => {
   test.each(wires)("%s", async (id) => {
     const upstream = await startServer(
       answering('{"error":{"message":"slow down"}}', {
@@ -143,7 +140,7 @@ describe("errors before the stream have a status", () => {
     }
     expect(await gateway.ended(2)).toMatchObject([{ outcome: "error", status: 429, error: { code: "rate-limit" } }, {}]);
   });
-  test("an upstream's 401 is 502: the client's key was right, and asking again does not help", async () => {
+  test("an upstream's 401 becomes a 502: the client's key was right, and a retry does not help", async () => {
     const upstream = await startServer(answering(`{"error":{"message":"bad key ${CANARIES.upstream}"}}`, { status: 401 }));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-chat", CANARIES.upstream) } });
     for (const table of [SMALLEST, STREAMED]) {
@@ -153,12 +150,12 @@ describe("errors before the stream have a status", () => {
       expect(body).not.toContain("canary");
     }
   });
-  test("an upstream that is not there is 503, or what the wire has for it", async () => {
+  test("an upstream that cannot be reached is a 503, or the wire's own status for it", async () => {
     const { url } = await startGateway({ upstreams: { up: remote(nobody) } });
     expect((await askSmallest(url, "gemini", STREAMED)).status).toBe(503);
     expect((await askSmallest(url, "anthropic", STREAMED)).status).toBe(529);
   });
-  test("a prompt that is too long tells codex so in the stream, and others with 400", async () => {
+  test("a prompt that is too long is reported to codex in the stream, and to others with a 400", async () => {
     const message = "This model's maximum context length is 1000 tokens. However, your messages resulted in 2000 tokens.";
     const upstream = await startServer(answering(JSON.stringify({ error: { message, code: "context_length_exceeded" } }), { status: 400 }));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
@@ -171,7 +168,7 @@ describe("errors before the stream have a status", () => {
   });
 });
 
-describe("the client goes", () => {
+describe("if the client leaves", () => {
   test.each(["while it streams", "before the upstream answers"])("%s: the upstream stops", async (when) => {
     const [gone, arrived] = [signalOf(), signalOf()];
     const upstream = await startServer((response, { method }) => {
@@ -192,7 +189,7 @@ describe("the client goes", () => {
     expect((await gateway.ended(1))[0]).toMatchObject({ outcome: "aborted" });
   });
 
-  test("without a stream, too", async () => {
+  test("without streaming, too", async () => {
     const [gone, arrived] = [signalOf(), signalOf()];
     const upstream = await startServer((response, { method }) => {
       if (method === "GET") return void response.writeHead(404).end();
@@ -211,9 +208,9 @@ describe("the client goes", () => {
   });
 });
 
-test("a client that does not read holds the upstream up, and gets everything in the end", async () => {
+test("a client that does not read slows the upstream down, and gets everything in the end", async () => {
   const text = "x".repeat(64 * 1024);
-  const pieces = 800; // 50 MiB: more than all buffers on the way
+  const pieces = 800; // 50 MiB: more than all buffers on the way hold
   let made = 0;
   async function* long(): AsyncGenerator<Event> {
     yield { type: "start" };
@@ -227,7 +224,7 @@ test("a client that does not read holds the upstream up, and gets everything in 
     `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   await once(socket, "readable");
-  // Until nothing moves any more, turn after turn.
+  // Until nothing moves any more, turn by turn of the event loop.
   for (let [before, same] = [-1, 0]; same < 200; before = made) {
     await new Promise(setImmediate);
     same = before === made ? same + 1 : 0;
@@ -239,7 +236,7 @@ test("a client that does not read holds the upstream up, and gets everything in 
   expect(length).toBeGreaterThan(pieces * text.length);
 });
 
-test("a call that was cut is never closed, and length wins", async () => {
+test("a truncated call is never closed, and length wins over tool-calls", async () => {
   const cut: Event[] = [
     { type: "start" },
     { type: "tool-start", id: "a", index: 0, name: "f" },
@@ -253,7 +250,7 @@ test("a call that was cut is never closed, and length wins", async () => {
   expect(await gateway.ended(2)).toMatchObject([{ calls: { complete: 0, truncated: 1, malformed: 0 } }, {}]);
 });
 
-test("closing waits for streams as long as it is told, then ends them", async () => {
+test("closing waits for streams as long as it is told to, then ends them", async () => {
   const begun = signalOf();
   async function* endless(): AsyncGenerator<Event> {
     yield* hello.slice(0, 2);

@@ -1,4 +1,4 @@
-// Whoever listens to an exchange hears every byte at both edges, and no credential.
+// A tap on an exchange gets every byte at both edges, and no credential.
 import { expect, test } from "vitest";
 import type { Tap } from "../../src/gateway/tap.ts";
 import { sse, startServer } from "../servers.ts";
@@ -12,7 +12,7 @@ interface Heard {
   out: string;
 }
 
-/** What it hears, in order; bytes by edge. */
+/** What the tap got, in order, with the bytes of each edge. */
 function listener(): { tap: Tap; heard: Heard } {
   const heard: Heard = { lines: [], in: "", out: "" };
   const text = new TextDecoder();
@@ -37,7 +37,7 @@ function listener(): { tap: Tap; heard: Heard } {
   return { tap, heard };
 }
 
-test.each([1, 2])("%i taps hear a stream from its beginning to its end", async (count) => {
+test.each([1, 2])("%i taps get a stream from its beginning to its end", async (count) => {
   const upstream = await startServer((response, { method }) => {
     if (method === "GET") return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "text/event-stream" }).end(stream);
@@ -66,7 +66,7 @@ test.each([1, 2])("%i taps hear a stream from its beginning to its end", async (
   }
 });
 
-test("answers that are no stream, errors, and bytes that are passed on", async () => {
+test("taps get answers that are not streams, errors, and bytes that are passed on", async () => {
   const upstream = await startServer(
     (response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"data":[1]}'),
   );
@@ -79,7 +79,7 @@ test("answers that are no stream, errors, and bytes that are passed on", async (
   expect(heard.lines.join()).not.toContain("canary");
 });
 
-test("a whole answer", async () => {
+test("taps get a whole answer", async () => {
   const { tap, heard } = listener();
   const gateway = await startGateway({ upstreams: { up: scripted() }, taps: [() => undefined, () => tap] });
   const { body } = await askSmallest(gateway.url, "anthropic", SMALLEST);

@@ -1,4 +1,4 @@
-// Upstreams whose models write their calls as text, behind every wire, streamed: all of it is recorded, and played again.
+// Upstreams whose models write their calls as text, behind every wire, streamed: everything is recorded and replayed.
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -106,7 +106,7 @@ async function started({ path, type = "text/event-stream", engine, rule = {} }: 
     asked.resolve();
     const text = await answer(seen);
     response.writeHead(200, { "content-type": type });
-    // Byte by byte: characters are cut.
+    // Byte by byte, so that characters are cut.
     for (const byte of Buffer.from(text)) response.write(Buffer.of(byte));
     if (text !== "") response.end();
     return undefined;
@@ -139,7 +139,7 @@ describe.each(Object.entries(KINDS))("an upstream that %s", (name, kind) => {
     const gateway = await started(kind, () => kind.stream(TEXT));
     const { body, headers, trailers } = await ask(gateway.url, "POST", STREAMED[wire].path, { headers: signed, body: bodyOf(wire) });
     const { content, finish } = collect(eventsIn(wire, body));
-    const parts = content.filter((part) => part.type !== "text" || part.text.trim() !== ""); // calls may stand on lines of their own
+    const parts = content.filter((part) => part.type !== "text" || part.text.trim() !== ""); // calls may be on lines of their own
     expect(parts).toMatchObject([
       { type: "text", text: "Let me look.\n" },
       { type: "tool-call", name: "get_weather", arguments: { city: "Zürich 👋" } },
@@ -148,7 +148,7 @@ describe.each(Object.entries(KINDS))("an upstream that %s", (name, kind) => {
     expect(finish).toMatchObject({ reason: "tool-calls" });
     const [exchange] = await gateway.ended(1);
     expect(exchange).toMatchObject({ dialect: expect.stringMatching(/^hermes/), calls: { complete: 2 } });
-    // A rescued call is named in a header; where the answer streams, in one behind it.
+    // A rescued call is named in a header; if the answer streams, in a trailer.
     expect(headers).not.toHaveProperty("x-dragoman-warnings");
     const named = "read in the text of the answer, as hermes writes calls: get_weather, get_weather";
     expect(trailers["x-dragoman-warnings"]).toBe(name === "leaves calls in the text" ? named : undefined);

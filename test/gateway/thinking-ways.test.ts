@@ -1,10 +1,11 @@
-// Models that refuse how they are told to think are asked in another way; and clients that only have a model loaded ask nobody.
+// Models that refuse one way to ask for thinking are asked in another. And requests of Ollama's clients that only load a model reach no
+// upstream.
 import { describe, expect, test } from "vitest";
 import type { Json, Request, WireId } from "../../src/core/nouns.ts";
 import { refusesThinking, ThinkingWays } from "../../src/engines/again/thinking.ts";
 import { type Body, picky } from "./picky.ts";
 
-/** Where each is told how to think. */
+/** Where each wire has its thinking settings. */
 const SETTINGS: Partial<Record<WireId, (body: Body) => unknown>> = {
   gemini: ({ generationConfig }) => (generationConfig as { thinkingConfig?: Json } | undefined)?.thinkingConfig,
   anthropic: ({ thinking }) => thinking,
@@ -12,7 +13,7 @@ const SETTINGS: Partial<Record<WireId, (body: Body) => unknown>> = {
   "openai-chat": ({ reasoning_effort }) => reasoning_effort,
 };
 
-/** A server that refuses some ways to think; `said`: how it was told to. */
+/** A server that refuses some thinking settings; `said`: the settings it got. */
 async function thinking(wire: WireId, refuses: (said: string) => string | undefined) {
   const said: string[] = [];
   const { post } = await picky(wire, (body) => {
@@ -26,8 +27,8 @@ async function thinking(wire: WireId, refuses: (said: string) => string | undefi
 
 const effort = { reasoning: { effort: "low" } };
 
-describe("a model that refuses how it is told to think", () => {
-  test("takes a budget instead of an effort, and is asked so from then on", async () => {
+describe("a model that refuses the thinking settings", () => {
+  test("is asked with a budget instead of an effort, also for later requests", async () => {
     const { said, post } = await thinking("gemini", (how) =>
       how.includes("thinkingLevel") ? "Thinking level is not supported for this model." : undefined,
     );
@@ -36,45 +37,45 @@ describe("a model that refuses how it is told to think", () => {
     expect((await post(effort)).status).toBe(200);
     expect(said).toEqual([expect.stringContaining("thinkingLevel"), '{"thinkingBudget":1024}', '{"thinkingBudget":1024}']);
   });
-  test("takes a budget, where it does not decide for itself", async () => {
+  test("is asked with a budget, if it has no adaptive thinking", async () => {
     const { said, post } = await thinking("anthropic", (how) =>
       how.includes("adaptive") ? "adaptive thinking is not supported on this model" : undefined,
     );
     expect((await post(effort)).status).toBe(200);
     expect(said).toEqual([expect.stringContaining('"adaptive"'), expect.stringContaining('"enabled"')]);
   });
-  test("takes the effort below the highest", async () => {
+  test("is asked with the effort below the highest", async () => {
     const { said, post } = await thinking("openai-chat", (how) =>
       how === '"max"' ? "Unsupported value: 'max' is not supported with this model, for reasoning_effort" : undefined,
     );
     expect((await post({ reasoning: { effort: "max" } })).status).toBe(200);
     expect(said).toEqual(['"max"', '"xhigh"']);
   });
-  test("takes nothing at all", async () => {
+  test("is asked without thinking, if it accepts none, with a warning", async () => {
     const { said, post } = await thinking("ollama", (how) => (how === "nothing" ? undefined : '"m" does not support thinking'));
     const answer = await post(effort);
     expect([answer.status, answer.headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("asked without")]);
     expect(said.at(-1)).toBe("nothing");
   });
-  test("refuses it in every way: the client hears so", async () => {
+  test("in every form: the client gets the error", async () => {
     const { said, post } = await thinking("openai-chat", () => "reasoning is not supported here");
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(3);
   });
-  test("is told as the client of its own wire put it, whatever it refuses", async () => {
+  test("gets those of its own wire's clients unchanged, whatever it refuses", async () => {
     const { said, ask } = await thinking("openai-chat", () => "reasoning is not supported here");
     const body = { model: "m", messages: [{ role: "user", content: "Hi" }], reasoning_effort: "low" };
     for (let i = 0; i < 2; i++) expect((await ask("/v1/chat/completions", body)).status).toBe(400);
     expect(said).toEqual(['"low"', '"low"']);
   });
-  test("refuses something else: nobody asks again", async () => {
+  test("for another reason is not asked again", async () => {
     const { said, post } = await thinking("openai-chat", () => "messages: field required, for whatever reason");
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(1);
   });
 });
 
-test("a model that refuses everything is not remembered for refusing one way", async () => {
+test("a model that refuses everything is not remembered as refusing one way", async () => {
   let isBroken = true;
   const { said, post } = await thinking("openai-chat", () => (isBroken ? "thinking is not supported at the moment" : undefined));
   expect((await post(effort)).status).toBe(400);
@@ -83,7 +84,7 @@ test("a model that refuses everything is not remembered for refusing one way", a
   expect(said.at(-1)).toBe('"low"');
 });
 
-describe("an error is a refusal of the settings for thinking", () => {
+describe("an error that refuses the thinking settings is recognized", () => {
   test.each([
     "Thinking level is not supported for this model.",
     "thinking.type.enabled is not supported for this model. Use thinking.type.adaptive and output_config.effort.",
@@ -101,14 +102,14 @@ describe("an error is a refusal of the settings for thinking", () => {
     "[{'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\"}]",
   ])("%s", (message) => expect(refusesThinking({ code: "bad-request", message })).toBe(true));
 
-  test("and its parameter says which they are", () => {
+  test("its `param` decides which setting was refused", () => {
     const message = "Unsupported value: 'max'.";
     expect(refusesThinking({ code: "bad-request", message, param: "reasoning.effort" })).toBe(true);
     expect(refusesThinking({ code: "bad-request", message, param: "verbosity" })).toBe(false);
   });
 });
 
-describe("an error that only mentions thinking is none", () => {
+describe("an error that only mentions thinking is not a refusal of it", () => {
   test.each([
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
     "messages.3.content.0: Invalid `signature` in `thinking` block",
@@ -121,7 +122,7 @@ describe("an error that only mentions thinking is none", () => {
     "Your credit is too low for thinking models",
   ])("%s", (message) => expect(refusesThinking({ code: "bad-request", message })).toBe(false));
 
-  test("whoever asked hears it, at once, and the next one thinks", async () => {
+  test("the client gets it at once, and the next request still thinks", async () => {
     let isBad = true;
     const { said, post } = await thinking("anthropic", () =>
       isBad ? "messages.1.content.0.type: Expected `thinking`, but found `tool_use`. This is not valid." : undefined,
@@ -134,14 +135,14 @@ describe("an error that only mentions thinking is none", () => {
   });
 });
 
-describe("what a model refused is not held against it for good", () => {
+describe("a refusal is not held against a model for good", () => {
   const request: Request = { model: "m", messages: [], thinking: { effort: "low" } };
   const start = () => {
     const clock = { ms: 0 };
     return { clock, ways: new ThinkingWays(() => clock.ms) };
   };
 
-  test("after a while it is asked anew, however often it was asked in between", () => {
+  test("after a while the settings are tried again, however many requests came in between", () => {
     const { clock, ways } = start();
     ways.took(request, 2);
     clock.ms = 599_999;
@@ -150,25 +151,25 @@ describe("what a model refused is not held against it for good", () => {
     clock.ms = 600_000;
     expect(ways.first(request)).toBe(0);
   });
-  test("one that takes the settings from others refused one request, not them", () => {
+  test("a model that accepts the settings from others refused one request, not the settings", () => {
     const { ways } = start();
     ways.took(request, 0);
     ways.took(request, 2);
     expect(ways.first(request)).toBe(0);
   });
-  test("it takes them after all: everybody's are sent again", () => {
+  test("if it accepts them after all, all requests get them again", () => {
     const { ways } = start();
     ways.took(request, 2);
     ways.took(request, 0);
     expect(ways.first(request)).toBe(0);
   });
-  test("one that refuses them beside tools is asked with them where there are none", () => {
+  test("a model that refuses them beside tools still gets them without tools", () => {
     const { ways } = start();
     ways.took({ ...request, tools: [{ name: "f" }] }, 2);
     expect(ways.first(request)).toBe(0);
     expect(ways.first({ ...request, tools: [{ name: "g" }] })).toBe(2);
   });
-  test("a request of its own that it refuses does not turn thinking off for the others", async () => {
+  test("one refused request does not turn thinking off for others", async () => {
     let isBad = false;
     const { said, post } = await thinking("ollama", (how) =>
       isBad && how !== "nothing" ? "thinking is not supported with this" : undefined,
@@ -182,7 +183,7 @@ describe("what a model refused is not held against it for good", () => {
   });
 });
 
-test("a system text alone is a question, but for a prompt", async () => {
+test("a system text alone is a question, too, and reaches the model", async () => {
   const { bodies, post } = await picky("openai-chat", () => undefined);
   const { body } = await post("/api/chat", { model: "m", messages: [{ role: "system", content: "Say hi." }], stream: false });
   expect(JSON.parse(body)).toMatchObject({ message: { content: "Hi" } });
@@ -193,7 +194,7 @@ test.each<[string, object, object]>([
   ["/api/generate", { model: "m" }, { response: "", done: true, done_reason: "load" }],
   ["/api/generate", { model: "m", keep_alive: 0 }, { response: "", done: true, done_reason: "unload" }],
   ["/api/chat", { model: "m", messages: [] }, { message: { role: "assistant", content: "" }, done: true, done_reason: "load" }],
-])("Ollama's clients load a model by asking nothing: %s %j", async (path, body, expected) => {
+])("Ollama's clients load a model with an empty request: %s %j", async (path, body, expected) => {
   const { bodies, post } = await picky("openai-chat", () => undefined);
   const answer = await post(path, body);
   expect([answer.status, JSON.parse(answer.body)]).toMatchObject([200, expected]);

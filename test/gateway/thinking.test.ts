@@ -1,4 +1,4 @@
-// What a model thought goes back to it within a tool loop, whichever client stands between: as the real clients send it.
+// A model gets its thinking back within a tool loop, whichever client is in between: with what the real clients send.
 import { expect, test } from "vitest";
 import { sse, startServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
@@ -29,12 +29,12 @@ async function start(field: Field) {
 
 const dataOf = (body: string) => [...body.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
 const ROUNDS = 3;
-/** As servers call it: each gets it back under its own name. */
+/** The servers' names for thinking: each gets it back under its own. */
 const FIELDS = ["reasoning_content", "reasoning"] as const;
 type Field = (typeof FIELDS)[number];
 type Sent = { role: string; tool_calls?: { id: string }[] } & { [field in Field]?: string };
 
-/** After the first answer, each request has the thoughts of all rounds before it, each with its call. */
+/** After the first answer, each request has the thoughts of all earlier rounds, each with its call. */
 function checkThoughts(messages: Sent[], round: number, field: Field): void {
   const thoughts = messages.filter(({ role }) => role === "assistant").map((message) => message[field]);
   expect(thoughts).toEqual(Array.from({ length: round - 1 }, (_, i) => `Because ${i + 1}.`));

@@ -1,4 +1,4 @@
-// Ollama cuts what its window does not hold, in silence. Who came with another API has it refuse that, and its window grows with the need.
+// Ollama silently cuts what its window does not hold. Clients of other APIs have it refuse instead, and its window grows as needed.
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/nouns.ts";
 import { startServer } from "../servers.ts";
@@ -7,7 +7,7 @@ import { ask, json, remote } from "./start.ts";
 
 type Body = Record<string, Json> & { options?: { num_ctx?: number }; truncate?: boolean };
 
-/** As Ollama of 2026 says it, and as it did before. */
+/** Ollama's wording in 2026, and before. */
 const inner = (used: number, limit: number) => ({
   error: {
     code: 400,
@@ -24,7 +24,7 @@ const WORDS = {
 
 const TRAINED = 65_536;
 
-/** An Ollama with little memory: a token is four characters of what was said. */
+/** An Ollama with little memory; a token is four characters of the messages. */
 async function startOllama(words: keyof typeof WORDS, context?: number) {
   const bodies: Body[] = [];
   const upstream = await startServer((response, { method, body }) => {
@@ -63,7 +63,7 @@ test.each(["new", "old"] as const)("a prompt that the window does not hold gets 
   expect(bodies.every(({ truncate }) => truncate === false)).toBe(true);
 });
 
-test("a prompt that no window holds is told so, in numbers", async () => {
+test("a prompt that no window holds is refused, with the numbers", async () => {
   const { post, windows } = await startOllama("new");
   const { status, body } = await post("/v1/messages", 100_000);
   expect(status).toBe(400);
@@ -71,13 +71,13 @@ test("a prompt that no window holds is told so, in numbers", async () => {
   expect(windows()).toEqual([undefined, 131_072]);
 });
 
-test("a window that somebody has chosen stays as it is", async () => {
+test("a configured window is never changed", async () => {
   const { post, windows } = await startOllama("new", 8192);
   expect((await post("/v1/chat/completions", 12_000)).body).toContain("context_length_exceeded");
   expect(windows()).toEqual([8192]);
 });
 
-test("Ollama's own clients have it their way", async () => {
+test("Ollama's own clients get their own window", async () => {
   const { post, bodies } = await startOllama("new");
   expect((await post("/api/chat", 12_000)).status).toBe(200);
   expect(bodies).toHaveLength(1);

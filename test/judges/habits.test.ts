@@ -1,4 +1,4 @@
-// What one SDK does and no other: the parts of the APIs beside the answer, histories that it keeps, state that it leaves to the server.
+// What only one SDK does: parts of the APIs beside the answer, histories that it keeps, state that it leaves to the server.
 import { createOpenAI } from "@ai-sdk/openai";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
@@ -52,7 +52,7 @@ describe("tokens are counted", () => {
   });
 });
 
-describe("a history that the SDK keeps comes back whole", () => {
+describe("a history that the SDK keeps comes back complete", () => {
   test.each(["", HEARTBEATS])("@google/genai chats%s", async (beats) => {
     const chat = clients.genai.chats.create({ model: `thinking-text-calls${beats}` });
     for await (const _ of await chat.sendMessageStream({ message: "Hi" }));
@@ -66,7 +66,7 @@ describe("a history that the SDK keeps comes back whole", () => {
     expect(results).toMatchObject(calls.map(({ name }, i) => ({ role: "tool", id: `call_a${i}`, name, output: "ok" })));
   });
 
-  test("@anthropic-ai/sdk: the message is pushed back as it came", async () => {
+  test("@anthropic-ai/sdk: the message is sent back as it came", async () => {
     const asked = { model: "thinking-text-calls", max_tokens: 9 };
     const { content } = await clients.anthropic.messages.stream({ ...asked, messages: [question] }).finalMessage();
     const results = calls.map((_, i) => ({ type: "tool_result" as const, tool_use_id: `call_a${i}`, content: "ok" }));
@@ -96,7 +96,7 @@ describe("a history that the SDK keeps comes back whole", () => {
     const asked = { model: "thinking-text-calls", store: false, include: ["reasoning.encrypted_content" as const] };
     const { output } = await clients.openai.responses.stream({ ...asked, input: "Hi" }).finalResponse();
     const results = calls.map((_, i) => ({ type: "function_call_output" as const, call_id: `call_a${i}`, output: "ok" }));
-    // The types of items out and items in differ in what `parsed` adds.
+    // The types of output and input items differ in what `parsed` adds.
     const items = output.flatMap((item) =>
       item.type === "reasoning" || item.type === "message" || item.type === "function_call" ? [item] : [],
     );
@@ -120,8 +120,8 @@ describe("a history that the SDK keeps comes back whole", () => {
   });
 });
 
-describe("a history that the SDK leaves to the server is asked for", () => {
-  test("@anthropic-ai/sdk: threads start anew, with all of it", async () => {
+describe("a history that the SDK leaves to the server", () => {
+  test("@anthropic-ai/sdk: threads start again, with the whole history", async () => {
     const thread = clients.anthropic.beta.messages.thread({ model: "text", max_tokens: 9, messages: [question] });
     await thread.send();
     await thread.send({ role: "user", content: "And now?" });
@@ -137,11 +137,11 @@ describe("a history that the SDK leaves to the server is asked for", () => {
     expect(message.content).toMatchObject([{ type: "text", text: "Done." }]);
     expect(stub.take()[1]?.tools).toHaveLength(calls.length);
   });
-  test("openai: previous_response_id of an answer that is not kept goes along, for the server that made it", async () => {
+  test("openai: an unknown previous_response_id is passed on, for the server that made it", async () => {
     await clients.openai.responses.create({ model: "text", input: "Hi", previous_response_id: "resp_1" });
     expect(stub.take()[0]?.extra).toContainEqual({ wire: "openai-responses", kind: "previous_response_id", data: "resp_1" });
   });
-  test("ai with @ai-sdk/openai names its items unless store is false: what was kept of them is put in", async () => {
+  test("ai with @ai-sdk/openai refers to items by id unless store is false: the kept items are put in", async () => {
     const run = tool({ inputSchema: jsonSchema(parameters), execute: () => "ok" });
     const tools = Object.fromEntries(calls.map(({ name }) => [name, run]));
     const model = createOpenAI({ apiKey: "k", baseURL: `${stub.url}/v1` }).responses("thinking-text-calls");
@@ -153,7 +153,7 @@ describe("a history that the SDK leaves to the server is asked for", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("a refusal arrives", () => {
   const refusal = "I cannot.";
   test.each([true, false])("openai: chat, streamed: %s", async (stream) => {
     const { completions } = clients.openai.chat;
@@ -178,7 +178,7 @@ describe("a refusal", () => {
   });
 });
 
-test("@anthropic-ai/sdk: which stop string it was", async () => {
+test("@anthropic-ai/sdk: the stop string is reported", async () => {
   const asked = { model: "stop-string", max_tokens: 9, messages: [question] };
   const stopped = { stop_reason: "stop_sequence", stop_sequence: "END" };
   expect(await clients.anthropic.messages.create(asked)).toMatchObject(stopped);
@@ -186,7 +186,7 @@ test("@anthropic-ai/sdk: which stop string it was", async () => {
 });
 
 describe("openai: custom tools", () => {
-  test.each([true, false])("a call of one, streamed: %s", async (stream) => {
+  test.each([true, false])("a call arrives, streamed: %s", async (stream) => {
     const tools = [{ type: "custom" as const, name: "write_file" }];
     const asked = { model: "one-call", input: "Hi", tools };
     const { output } = stream ? await clients.openai.responses.stream(asked).finalResponse() : await clients.openai.responses.create(asked);

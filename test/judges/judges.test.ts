@@ -42,7 +42,7 @@ async function outcome(judge: Judge, model: string): Promise<Outcome> {
   }
 }
 
-/** Gemini has a reason for a call that cannot be read: no error. */
+/** Gemini has a finish reason for an unreadable call: no error. */
 const fails = ({ wire }: Judge, { error, events }: Scenario): boolean =>
   error !== undefined && !(wire === "gemini" && events.some(({ type }) => type === "malformed"));
 
@@ -69,7 +69,7 @@ describe.each(judges.map((judge) => [judge.name, judge] as const))("%s", (_, jud
       }
     });
 
-  test.each(Object.keys(errors) as ErrorName[])("an error with a status: %s", async (name) => {
+  test.each(Object.keys(errors) as ErrorName[])("an error with a status is thrown: %s", async (name) => {
     const { error } = await outcome(judge, name);
     const { code } = errors[name];
     const said = code === "context-length" ? /9000(?:.|\n)*8192|8192(?:.|\n)*9000/ : new RegExp(errors[name].message);
@@ -78,7 +78,7 @@ describe.each(judges.map((judge) => [judge.name, judge] as const))("%s", (_, jud
     if (!inStream) expect(statusOf(error)).toBe(code === "overloaded" && judge.wire === "anthropic" ? 529 : STATUSES[name]);
   });
 
-  test("what it sends is what we read", async () => {
+  test("its requests are read as they were meant", async () => {
     await outcome(judge, "text");
     const [request, ...more] = stub.take();
     expect(more).toEqual([]);
@@ -93,7 +93,7 @@ describe.each(judges.map((judge) => [judge.name, judge] as const))("%s", (_, jud
   });
 
   if (judge.runs)
-    test("calls and results come back as they were said", async () => {
+    test("calls and results come back unchanged", async () => {
       await outcome(judge, "thinking-text-calls");
       const [, second] = stub.take();
       expect(second?.warnings ?? []).toEqual([]);
@@ -125,7 +125,7 @@ const STATUSES: Record<ErrorName, number> = {
   internal: 500,
 };
 
-/** Each SDK has a name of its own for it. */
+/** Each SDK has its own name for it. */
 function statusOf(error: unknown): number | undefined {
   const fields = new Map(Object.entries(error instanceof Error ? { ...error } : {}));
   return ["status", "status_code", "statusCode"].map((name) => fields.get(name)).find((status) => typeof status === "number");

@@ -1,5 +1,5 @@
-// The official SDKs, each reduced to what it made of one answer. A judge that only reads stands for a client that runs every call which the SDK
-// gives it as readable; the others let the SDK run the tools.
+// The official SDKs, each reduced to what it made of one answer. A judge that only reads represents a client that runs every call which the
+// SDK returns as readable; the others let the SDK run the tools.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -16,7 +16,7 @@ import { type Call, parameters, toolNames } from "./scenarios.ts";
 export interface Heard {
   text?: string;
   thinking?: string;
-  /** What was run, or would be. */
+  /** The calls that were run, or would be. */
   ran: Call[];
   finish?: string | undefined;
   usage?: Usage;
@@ -26,9 +26,9 @@ export interface Judge {
   readonly name: string;
   readonly wire: WireId;
   readonly streams: boolean;
-  /** Its words for the reasons; absent: it tells none. */
+  /** Its words for the finish reasons; absent: it reports none. */
   readonly reasons?: Readonly<Record<Exclude<FinishReason, "error">, string>> & { readonly error?: string };
-  /** The counts that it can tell. */
+  /** The counts that it reports. */
   readonly counts?: readonly (keyof Usage)[];
   /** Reasons at which the SDK itself throws, in some versions. */
   readonly throwsAt?: readonly FinishReason[];
@@ -43,7 +43,7 @@ const prompt = "Hi";
 const question = [{ role: "user", content: prompt }] as const;
 const described = toolNames.map((name) => ({ name, description: `The tool ${name}.` }));
 
-/** As the simplest client does: whatever parses to an object is run. */
+/** Like the simplest client: anything that parses to an object is run. */
 function runnable(name: string, json: string): Call[] {
   try {
     const value: unknown = JSON.parse(json);
@@ -69,7 +69,7 @@ const chatUsage = (usage: OpenAI.CompletionUsage | null | undefined): Usage =>
     thinkingTokens: usage?.completion_tokens_details?.reasoning_tokens,
   });
 const OPENAI_COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "thinkingTokens"] as const;
-/** No field of the official types. */
+/** Not a field of the official types. */
 const reasoningOf = (said: object): string => ("reasoning_content" in said ? String(said.reasoning_content) : "");
 
 function chatHeard({ choices: [choice], usage }: OpenAI.ChatCompletion): Heard {
@@ -131,7 +131,7 @@ const chatHelper: Judge = {
   async hear(url, model) {
     const stream_options = { include_usage: true };
     const stream = openai(url).chat.completions.stream({ model, messages: [...question], tools: chatTools, stream_options });
-    const { thinking: _, ...heard } = chatHeard(await stream.finalChatCompletion()); // it keeps the last fragment of a field it does not know
+    const { thinking: _, ...heard } = chatHeard(await stream.finalChatCompletion()); // it keeps the last fragment of an unknown field
     return heard;
   },
 };
@@ -222,7 +222,7 @@ function anthropicHeard({ content, stop_reason, usage }: Anthropic.Message): Hea
   return {
     text: content.map((block) => (block.type === "text" ? block.text : "")).join(""),
     thinking: content.map((block) => (block.type === "thinking" ? block.thinking : "")).join(""),
-    // Cut input is repaired by the SDK: only the reason tells.
+    // The SDK repairs truncated input: only the reason tells.
     ran: content.flatMap((block) =>
       block.type === "tool_use" && stop_reason === "tool_use" ? [{ name: block.name, arguments: block.input as JsonObject }] : [],
     ),
@@ -467,7 +467,7 @@ function aiJudge({ name, wire, counts, model: modelOf }: (typeof providers)[numb
         tools: Object.fromEntries(made),
         stopWhen: stepCountIs(2),
         maxRetries: 0,
-        providerOptions: { openai: { store: false } }, // otherwise it only names the items of its history, which we do not keep
+        providerOptions: { openai: { store: false } }, // otherwise it refers to the items of its history by id, which this server does not keep
       };
       const [first] = streams ? await streamedSteps(asked) : (await generateText(asked)).steps;
       const { text, reasoningText: thinking = "", finishReason: finish, usage } = first!;

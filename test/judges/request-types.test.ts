@@ -1,4 +1,5 @@
-// What `encodeRequest` writes satisfies the SDKs' own request types: each body becomes a line of TypeScript, `({…}) satisfies ItsType`, without casts.
+// What `encodeRequest` writes satisfies the SDKs' own request types: each body becomes a line of TypeScript, `({…}) satisfies ItsType`,
+// without casts.
 import { resolve } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
@@ -59,7 +60,7 @@ function* featured(): Generator<Body> {
   const [sample] = fc.sample(request, { numRuns: 1, seed: 7 });
   for (const wire of listWires()) {
     for (const [feature, change] of Object.entries(requestFeatures)) {
-      if (feature.startsWith("its own")) continue; // fields that nobody knows
+      if (feature.startsWith("its own")) continue; // unknown fields
       const { body } = wire.encodeRequest(change(sample!, wire.id), { official: true });
       yield { label: `${wire.id}: ${feature}`, wire: wire.id, json: printBody(body) };
     }
@@ -87,7 +88,7 @@ function* captured(): Generator<Body> {
   }
 }
 
-/** What the compiler says, by the label of the body. */
+/** The compiler's errors, by the label of the body. */
 function complaintsAbout(bodies: readonly Body[]): { label: string; says: string }[] {
   const file = resolve("test/judges/requests.virtual.ts");
   const lines = bodies.map(({ wire, json }) => `(${json.replaceAll("\n", " ")}) satisfies ${TYPES[wire]};`);
@@ -118,7 +119,7 @@ describe("requests satisfy the SDKs' types", () => {
     { label: "none at all", wire: "openai-chat", json: '{"model":"m","messages":[],"odd":1}' },
   ]);
 
-  test("the compiler looks at them, and at nothing else", () => {
+  test("the compiler checks them, and nothing else", () => {
     const labels = new Set(bodies.map(({ label }) => label));
     expect(complaints.filter(({ label }) => !labels.has(label))).toHaveLength(1);
     expect(complaints.map(({ label }) => label)).toContain("none at all");

@@ -8,9 +8,9 @@ export interface Scenario {
   /** The calls that a client may run. */
   readonly calls?: readonly Call[];
   readonly reason: FinishReason;
-  /** They are whole, but the answer is not: a client may leave them all. */
+  /** The calls are complete, but the answer is not: a client may ignore them all. */
   readonly mayLeave?: true;
-  /** What must be in the error's message. */
+  /** What the error's message must contain. */
   readonly error?: string;
 }
 
@@ -40,7 +40,7 @@ const call = (index: number, name: string, json: string): Event[] => [
   ...pieces(index, json),
   { type: "tool-end", id: `call_a${index}`, index, name, arguments: JSON.parse(json) as JsonObject, json },
 ];
-/** The answer ended in it; `json` is all that came. */
+/** The answer ended inside this call; `json` is all that came. */
 const cutCall = (index: number, name: string, json: string): Event[] => [
   begin(index, name),
   ...pieces(index, json),
@@ -168,10 +168,10 @@ export const asides: Readonly<Record<string, readonly Event[]>> = {
   "stop-string": [start, ...say("Once"), counted, { type: "finish", reason: "stop", stop: "END" }],
 };
 
-/** What the server says once the tools have run. */
+/** The server's answer once the tools have run. */
 export const done: readonly Event[] = [start, ...say("Done."), ...finish("stop")];
 
-/** Errors that have a status: the model's name is the code. */
+/** Errors with a status: the model's name is the code. */
 export const errors = {
   "bad-request": { code: "bad-request", message: "no such field" },
   auth: { code: "auth", message: "who are you" },

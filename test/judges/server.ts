@@ -1,4 +1,4 @@
-// All five wires on one loopback port. The model's name says what is played: a scenario, with heartbeats or without, or an error.
+// All five wires on one loopback port. The model's name says what is played: a scenario, with or without heartbeats, or an error.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { BadRequest } from "../../src/core/errors.ts";
@@ -21,7 +21,7 @@ export const HEARTBEATS = ".heartbeats";
 
 export interface Stub {
   readonly url: string;
-  /** The requests that came since the last time. */
+  /** The requests since the last call of this function. */
   take(): Request[];
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The requests the embedded model is measured on must be sound themselves: declared names, arguments that their schema accepts, values that the
-// request really states.
+// The requests that the embedded model is measured on must be sound themselves: declared names, arguments that fit their schema, values
+// that the request really states.
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
@@ -34,7 +34,7 @@ describe.each([
     .split("\n")
     .map((line) => JSON.parse(line) as Request);
 
-  test("is as large as promised, no request twice", () => {
+  test("is as large as promised, without repetitions", () => {
     expect(set.length).toBeGreaterThanOrEqual(size.requests);
     expect(new Set(set.map((request) => request.id)).size).toBe(set.length);
     expect(new Set(set.map((request) => JSON.stringify(request.messages))).size).toBe(set.length);
@@ -58,7 +58,7 @@ describe.each([
     }
   });
 
-  test("has the category that its expectation has", () => {
+  test("has the category that fits its expectation", () => {
     for (const { id, category, expect: expected, messages } of set) {
       const calls = expected.calls?.length ?? 0;
       const kind = messages.some((message) => message.role === "tool") ? "result" : ["none", "single"][calls];
@@ -74,7 +74,7 @@ describe.each([
       for (const call of request.expect.calls ?? []) {
         for (const value of leaves(call.arguments)) {
           if (typeof value === "number") expect(numbers(said), request.id).toContain(value);
-          // An enum's value may be spelled otherwise (`full_shoes` for "full shoes", `none` for "no").
+          // An enum's value may be spelled differently (`full_shoes` for "full shoes", `none` for "no").
           else if (!isEnumValue(request, call.name, value)) expect(said, request.id).toContain(value);
           else if (value !== "none") expect(words, request.id).toContain(flat(value));
         }
@@ -83,7 +83,7 @@ describe.each([
   });
 });
 
-/** The schema that admits no key beside the declared ones. */
+/** The schema, with no keys allowed beside the declared ones. */
 function closed(schema: unknown): Record<string, unknown> {
   const copy = JSON.parse(JSON.stringify(schema), (_key, value) =>
     value?.type === "object" ? { ...value, additionalProperties: false } : value,

@@ -35,7 +35,7 @@ describe.skipIf(made.error !== undefined)(`the conversations that the tiny model
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Sample);
 
-  test("there are some, in both dialects", () => {
+  test("there are enough, in both dialects", () => {
     expect(made.stderr).toBe("");
     expect(new Set(samples.map(({ dialect }) => dialect))).toEqual(new Set(["functiongemma", "gemma4"]));
     expect(samples).toHaveLength(400);
@@ -48,7 +48,7 @@ describe.skipIf(made.error !== undefined)(`the conversations that the tiny model
     }
   });
 
-  test("the dialect's scanner reads in the completion what the model shall say", () => {
+  test("the dialect's scanner reads the expected calls and text in the completion", () => {
     for (const { dialect: id, variant, request, completion, expected } of samples) {
       const dialect = getDialect(id);
       const prompt = dialect.render(dialect.adapt?.(request) ?? request, { variant, bos: true });

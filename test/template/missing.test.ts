@@ -7,7 +7,7 @@ vi.mock("@huggingface/jinja", () => {
   throw new Error("Cannot find package");
 });
 
-test("one line says what to install", async () => {
+test("the error says in one line what to install", async () => {
   const message = "templates need the optional package @huggingface/jinja: npm install @huggingface/jinja";
   await expect(renderWithTemplate("", { model: "m", messages: [] })).rejects.toThrow(message);
   await expect(compareTemplate(json, "")).rejects.toThrow(message);

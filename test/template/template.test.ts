@@ -1,4 +1,4 @@
-// A model's own template: what it is given, what it says, and how that differs from a dialect.
+// A model's own template: its input, its output, and how that differs from a dialect.
 import { describe, expect, test } from "vitest";
 import type { JsonObject, Message, Request, Tool } from "../../src/core/nouns.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
@@ -22,8 +22,8 @@ const dumped = async (messages: Message[], template = DUMP): Promise<unknown> =>
 const dumpedTool = async (tool: Tool, template: string): Promise<unknown> =>
   JSON.parse(await renderWithTemplate(template, asked([user], [tool])));
 
-describe("what templates stumble over is put right", () => {
-  test("arguments are an object, content is a text, results have names", async () => {
+describe("common assumptions of templates are met", () => {
+  test("arguments are an object, content is text, and results have names", async () => {
     expect(await dumped([user, called, answered])).toEqual([
       { role: "user", content: "Weather in Oslo?" },
       {
@@ -35,23 +35,23 @@ describe("what templates stumble over is put right", () => {
       { role: "tool", tool_call_id: "c0", name: "f", content: '{"degrees": 4}' },
     ]);
   });
-  test("arguments are a text for a template that refuses objects", async () => {
+  test("arguments are text for a template that refuses objects", async () => {
     const template =
       "{% for m in messages %}{% for c in m.tool_calls or [] %}{% if c.function.arguments is not string %}{{ raise_exception('no') }}{% endif %}{{ c.function.arguments }}{% endfor %}{% endfor %}";
     expect(await renderWithTemplate(template, asked([user, called]))).toBe('{"city": "Oslo", "n": 2}');
   });
-  test("a developer is the system, unless the template knows developers", async () => {
+  test("a developer message becomes a system message, unless the template knows developers", async () => {
     const developer: Message = { role: "developer", content: [{ type: "text", text: "Be brief." }] };
     expect(await dumped([developer])).toEqual([{ role: "system", content: "Be brief." }]);
     expect(await dumped([developer], `{# developer #}${DUMP}`)).toEqual([{ role: "developer", content: "Be brief." }]);
   });
-  test("media are parts of the content, if the template knows of them", async () => {
+  test("media are parts of the content, if the template knows them", async () => {
     const looked: Message = { role: "user", content: [{ type: "media", mediaType: "image/png", data: "AA==" }, ...user.content] };
     const parts = [{ type: "image" }, { type: "text", text: "Weather in Oslo?" }];
     expect(await dumped([looked], `{# image #}${DUMP}`)).toEqual([{ role: "user", content: parts }]);
     expect(await dumped([looked])).toEqual([{ role: "user", content: "Weather in Oslo?" }]);
   });
-  test("a type is one type, where the template walks through properties", async () => {
+  test("a list of types becomes one type for a template that walks through properties", async () => {
     const tool: Tool = { name: "f", parameters: { type: "object", properties: { a: { type: ["string", "null"], enum: ["x"] } } } };
     const parameters = { type: "object", properties: { a: { type: "string", nullable: true, enum: ["x"] } } };
     expect(await dumpedTool(tool, "{# properties #}{{ tools[0] | tojson }}")).toEqual({
@@ -60,7 +60,7 @@ describe("what templates stumble over is put right", () => {
     });
     expect(await dumpedTool(tool, "{{ tools[0] | tojson }}")).toEqual({ type: "function", function: tool });
   });
-  test("a tool gets neither parameters nor a description, unless the template fails without", async () => {
+  test("a tool gets empty parameters or a description only if the template fails without", async () => {
     const tool = "{# properties #}{{ tools[0] | tojson }}";
     expect(await dumpedTool({ name: "f" }, tool)).toEqual({ type: "function", function: { name: "f" } });
     const failing = `{% for p in tools[0].function.parameters.properties | items %}{% endfor %}${tool}`;
@@ -69,11 +69,11 @@ describe("what templates stumble over is put right", () => {
       function: { name: "f", description: "", parameters: { type: "object", properties: {} } },
     });
   });
-  test.each(["reasoning_content", "reasoning", "thinking"])("thinking has the name that the template reads it by: %s", async (name) => {
+  test.each(["reasoning_content", "reasoning", "thinking"])("thinking has the name that the template reads: %s", async (name) => {
     expect(await renderWithTemplate(`{{ messages[1].${name} }}`, asked([user, called]))).toBe("Hm.");
     expect(await renderWithTemplate(`{{ messages[1]['${name}'] }}`, asked([user, called]))).toBe("Hm.");
   });
-  test("what else was asked for has the names that templates read it by", async () => {
+  test("other settings have the names that templates read", async () => {
     const schema = { type: "object" };
     const wished: Request = { ...asked([user]), toolChoice: "required", output: { schema }, thinking: { effort: "low", budget: 512 } };
     const told = async (template: string, request: Request = wished) => await renderWithTemplate(template, request);
@@ -94,7 +94,7 @@ describe("what templates stumble over is put right", () => {
     [{ enum: ["x"] }, "string"],
     [{ $ref: "#/$defs/list" }, "array"],
     [{ description: "anything" }, "string"],
-  ])("a property without a type gets one where the template fails without: %j", async (property, type) => {
+  ])("a property without a type gets one if the template fails without: %j", async (property, type) => {
     const parameters = { type: "object", properties: { a: property }, $defs: { list: { type: "array" } } };
     const a = "tools[0].function.parameters.properties.a";
     expect(await dumpedTool({ name: "f", parameters }, `{{ ${a}.type | upper | lower | tojson }}`)).toBe(type);
@@ -109,12 +109,12 @@ describe("what templates stumble over is put right", () => {
       expect(await dumpedTool({ name: "f", parameters }, failing)).toEqual({ ...parameters, properties: {} });
     }
   });
-  test("a list has elements where the template fails without", async () => {
+  test("a list gets an element type if the template fails without", async () => {
     const parameters = { type: "object", properties: { a: { type: "array" } } };
     const template = "{% set a = tools[0].function.parameters.properties.a %}{{ a['items']['type'] | upper | tojson }}";
     expect(await dumpedTool({ name: "f", parameters }, template)).toBe("STRING");
   });
-  test("tools are a text in the system message, if the template looks for them there", async () => {
+  test("tools are text in the system message, if the template looks for them there", async () => {
     const template =
       "{% for message in messages %}[{{ message.role }}]{% if 'tools' in message %}{{ '' + message['tools'] }}{% endif %}{% endfor %}";
     const system: Message = { role: "system", content: [{ type: "text", text: "Be brief." }] };
@@ -123,12 +123,12 @@ describe("what templates stumble over is put right", () => {
       expect(await renderWithTemplate(template, asked(messages, [{ name: "f", description: "d" }]))).toBe(declared);
     expect(await renderWithTemplate(template, asked([user]))).toBe("[user]");
   });
-  test("no tools are an empty list for a template that walks through them without looking", async () => {
+  test("missing tools are an empty list for a template that iterates without checking", async () => {
     expect(await renderWithTemplate("{% if tools is none %}{{ raise_exception('no') }}{% endif %}ok", asked([user]))).toBe("ok");
   });
 });
 
-describe("a template that refuses a conversation gets it in the form that it wants", () => {
+describe("a template that refuses a conversation gets it in another form", () => {
   const text = (role: "user" | "system", text: string): Message => ({ role, content: [{ type: "text", text }] });
   const fails = (condition: string) => `{% if ${condition} %}{{ raise_exception('no') }}{% endif %}`;
   const each = (body: string) => `{% for m in messages %}${body}{% endfor %}`;
@@ -144,18 +144,18 @@ describe("a template that refuses a conversation gets it in the form that it wan
     expect(result).toBe(call);
     expect(await rendered(ids, [user, called, answered])).toBe(";c0;c0;");
   });
-  test("one user at a time, and one system in front", async () => {
+  test("one user message at a time, and one system message first", async () => {
     const talk = [text("system", "a"), text("user", "b"), text("system", "c"), text("user", "d")];
     expect(await rendered(fails("messages | length > 2") + roles, talk)).toBe("system:a\n\nc;user:b\n\nd;");
     expect(await rendered(roles, talk)).toBe("system:a;user:b;system:c;user:d;");
   });
-  test("no system at all: its text begins what the user says", async () => {
+  test("no system message: its text is put before the user's", async () => {
     expect(await rendered(fails("messages[0].role == 'system'") + roles, [text("system", "a"), text("user", "b")])).toBe("user:a\n\nb;");
   });
   test("content as parts", async () => {
     expect(await rendered(`${fails("messages[0].content is string")}{{ messages[0].content[0].text }}`, [user])).toBe("Weather in Oslo?");
   });
-  test("descriptions where there are none", async () => {
+  test("empty descriptions where there are none", async () => {
     const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
     const properties = "{% for name, p in tools[0].function.parameters.properties | items %}{{ name + p.description }}{% endfor %}";
     expect(await rendered(`{{ "d:" + tools[0].function.description }} ${properties}`, [user], tools)).toBe("d: a");
@@ -169,18 +169,18 @@ describe("a template that refuses a conversation gets it in the form that it wan
     ["max", "xhigh"],
     ["minimal", "low"],
     ["medium", "medium"],
-  ] as const)("how much to think in a word that it knows: %s", async (effort, known) => {
+  ] as const)("the thinking effort in a word that it knows: %s", async (effort, known) => {
     const template = `${fails("reasoning_effort not in ('xhigh', 'medium', 'low')")}{{ reasoning_effort }}`;
     const request = { ...asked([user]), thinking: { effort } };
     expect(await renderWithTemplate(template, request)).toBe(known);
     expect(await renderWithTemplate("{{ reasoning_effort }}", request)).toBe(effort);
   });
-  test("no calls as an empty list", async () => {
+  test("an empty list instead of no calls", async () => {
     const answer: Message = { role: "assistant", content: [{ type: "text", text: "Rain." }] };
     const walked = each("{% if m.role == 'assistant' %}{% for c in m.tool_calls %}{{ c.id }}{% endfor %}{% endif %}{{ m.content }};");
     expect(await rendered(walked, [user, answer])).toBe("Weather in Oslo?;Rain.;");
   });
-  test("what was said beside a call as thinking, where both are too much", async () => {
+  test("the text beside a call as thinking, if both are refused", async () => {
     const said: Message = {
       role: "assistant",
       content: [...called.content.slice(0, 1), { type: "text", text: "So." }, ...called.content.slice(1)],
@@ -188,7 +188,7 @@ describe("a template that refuses a conversation gets it in the form that it wan
     const template = `${fails("messages[1].thinking and messages[1].content")}{{ messages[1].thinking }}`;
     expect(await rendered(template, [user, said as Message])).toBe("Hm.\n\nSo.");
   });
-  test("one call at a time, each with its result behind it, and ids besides", async () => {
+  test("one call at a time, each followed by its result, and with ids", async () => {
     const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
     const batch: Message[] = [user, { role: "assistant", content: [{ type: "text", text: "So." }, call("a"), call("b")] }];
     const results: Message[] = ["b", "a"].map((id) => ({ role: "tool", id, name: "f", output: `of ${id}` }));
@@ -198,7 +198,7 @@ describe("a template that refuses a conversation gets it in the form that it wan
       "tool:of b",
     );
   });
-  test("what no form helps fails with the first complaint", async () => {
+  test("if no form helps, the first complaint is reported", async () => {
     await expect(rendered("{{ raise_exception('never') }}", [user, called, answered])).rejects.toThrow("the template failed: never");
   });
 });
@@ -212,7 +212,7 @@ test("numbers stay as the model wrote them, wherever a template prints them", as
   expect(await print(`{{ ${args}.a }} {{ ${args}.b | string }} {{ ${args}.c[1] }}`)).toBe("1.0 12345678901234567890 -0.50");
 });
 
-test("numbers that a client gave are spelled as Python does", async () => {
+test("a client's numbers are printed as Python does", async () => {
   const arguments_ = { a: 1e-7, b: [0.00005, { c: 1e21 }], d: 0.5, e: -3 };
   const said: Message = { role: "assistant", content: [{ type: "tool-call", id: "c0", name: "f", arguments: arguments_ }] };
   const prompt = await renderWithTemplate("{{ messages[1].tool_calls[0].function.arguments | tojson }}", asked([user, said]));
@@ -228,7 +228,7 @@ test.each([
     "{% macro f(json_spec) %}{{ json_spec.type }}{% endmacro %}{% set json_spec = {'items': {'type': 'string'}} %}{{ f(json_spec|items) }}",
     "string",
   ],
-])("what @huggingface/jinja cannot run, and templates have: %s", async (template, expected) => {
+])("what templates use and @huggingface/jinja cannot run: %s", async (template, expected) => {
   expect(await renderWithTemplate(template, asked([user]))).toBe(expected);
 });
 
@@ -247,30 +247,30 @@ test.each<[string, Partial<Request>, TemplateOptions, string]>([
   expect(await renderWithTemplate(template, { ...asked([user]), ...fields }, options)).toBe(text);
 });
 
-describe("a template that loses some of it gets it in another form", () => {
+describe("a template that drops a part of the conversation gets it in another form", () => {
   const system = (text: string, role: "system" | "developer" = "system"): Message => ({ role, content: [{ type: "text", text }] });
   const call = (id: string, city: string) => ({ type: "tool-call" as const, id, name: "f", arguments: { city } });
   test.each([
     ["the first", "{{ messages[0].content }}"],
     ["the last", "{% for m in messages %}{% if m.role == 'system' %}{% set s.text = m.content %}{% endif %}{% endfor %}{{ s.text }}"],
-  ])("all that the system says in one message, where %s is all that is written", async (_, template) => {
+  ])("all system texts in one message, if only %s is written", async (_, template) => {
     const prompt = await renderWithTemplate(
       `{% set s = namespace(text='') %}${template}`,
       asked([system("A."), system("B.", "developer"), user]),
     );
     expect(prompt).toBe("A.\n\nB.");
   });
-  test("one call in a message, where only the first is written", async () => {
+  test("one call per message, if only the first is written", async () => {
     const template = "{% for m in messages %}{{ m.tool_calls[0].function.arguments.city if m.tool_calls else m.content }} {% endfor %}";
     const both: Message = { role: "assistant", content: [call("1", "Oslo"), call("2", "Rome")] };
     const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
     expect(await renderWithTemplate(template, asked([both, result("1"), result("2")]))).toBe("Oslo 1 Rome 2 ");
   });
-  test("arguments as a text, where an object is no text", async () => {
+  test("arguments as text, if an object does not print", async () => {
     const template = "{% for m in messages %}{{ '>' + m.tool_calls[0].function.arguments }}{% endfor %}";
     expect(await renderWithTemplate(template, asked([{ role: "assistant", content: [call("1", "Oslo")] }]))).toBe('>{"city": "Oslo"}');
   });
-  test("and what no form helps is as it is", async () => {
+  test("if no form helps, the prompt is as it is", async () => {
     expect(await renderWithTemplate("Hi", asked([system("A."), called, answered]))).toBe("Hi");
   });
 });
@@ -278,7 +278,7 @@ describe("a template that loses some of it gets it in another form", () => {
 describe("templates with fields of their own", () => {
   const tools = [{ name: "f" }];
   const told = (template: string, ...messages: Message[]) => renderWithTemplate(template, asked(messages, tools));
-  test("calls with metadata, results of an observation, tools in the first message (GLM-4)", async () => {
+  test("calls with metadata, observation results, tools in the first message (GLM-4)", async () => {
     const template =
       "{% for item in messages %}{% for t in item['tools'] or [] %}({{ t.function.name }}){% endfor %}{% if item['content'] %}<{{ item['role'] }}>{{ item['metadata'] }}\n{{ item['content'] }}{% endif %}{% endfor %}";
     const words: Message = { role: "assistant", content: [{ type: "text", text: "Well." }, ...called.content] };
@@ -293,7 +293,7 @@ describe("templates with fields of their own", () => {
   });
 });
 
-describe("what the package cannot do", () => {
+describe("what the jinja package lacks", () => {
   const rendered = (template: string) => renderWithTemplate(template, asked([user, called, answered]));
   const loop = (body: string) => rendered(`{% for n in range(4) %}${body}{% endfor %}`);
   test.each([
@@ -302,16 +302,16 @@ describe("what the package cannot do", () => {
     ["inside of another", "{% if n %}x{% if n == 2 %}y{% continue %}{% endif %}{% endif %}z", "zxzxyxz"],
     ["twice", "{% if n == 0 %}a{% continue %}{% endif %}{% if n == 1 %}b{% continue %}{% endif %}c", "abcc"],
     ["of an inner loop", "[{% for m in range(n) %}{{ m }}{% continue %}-{% endfor %}]", "[][0][01][012]"],
-  ])("what was written before a continue stays: %s", async (_, body, expected) => {
+  ])("text before a continue stays: %s", async (_, body, expected) => {
     expect(await loop(body)).toBe(expected);
   });
-  test("however many there are", async () => {
+  test("also with many of them", async () => {
     expect(await loop("{% if n %}{% if n == 2 %}{{ n }}{% continue %}{% endif %}{% endif %}".repeat(60))).toBe("2");
   });
-  test("tuples are taken apart", async () => {
+  test("tuples are unpacked", async () => {
     expect(await rendered("{% for a, b in [('x', 1), ('y', 2)] %}{{ a }}{{ b }}{% endfor %}")).toBe("x1y2");
   });
-  test("anything is a string, as in Python", async () => {
+  test("any value becomes a string, as in Python", async () => {
     const all = "[{{ {'a': [1, none, true], 'b': 'it\\'s'} | string }} {{ 3 | string }} {{ 'x' | string }} {{ nothing | string }}]";
     expect(await rendered(all)).toBe(`[{'a': [1, None, True], 'b': "it's"} 3 x ]`);
   });
@@ -324,7 +324,7 @@ describe("errors are one line", () => {
 });
 
 describe("compareTemplate", () => {
-  /** Roles alone, and how many tools there are; each variant opens in its own way. */
+  /** A dialect of roles and the number of tools only; each variant opens differently. */
   const roles: Dialect = {
     ...json,
     variants: ["square", "angle"],
@@ -335,15 +335,15 @@ describe("compareTemplate", () => {
   };
   const body = "{% for m in messages %}{{ m.role }} {% endfor %}{{ (tools or []) | length }}";
 
-  test("equal, and in which variant", async () => {
+  test("an equal template is recognized, with its variant", async () => {
     expect(await compareTemplate(roles, `<${body}`)).toEqual({ equal: true, variant: "angle", equalProbes: 6, probes: 6, differences: [] });
   });
-  test("not in the variant that was asked for", async () => {
+  test("is not equal in another variant", async () => {
     const { equal, differences } = await compareTemplate(roles, `<${body}`, { variant: "square" });
     expect(equal).toBe(false);
     expect(differences[0]).toEqual({ probe: "a question", at: 0, builtIn: "[user 0", template: "<user 0" });
   });
-  test("shows the first difference of each probe that differs", async () => {
+  test("the first difference of each differing probe is shown", async () => {
     const template = `[${body}{% if tools %}!{% endif %}`;
     expect(await compareTemplate(roles, template)).toMatchObject({
       equal: false,
@@ -352,7 +352,7 @@ describe("compareTemplate", () => {
       differences: [{ probe: "tools", at: 14 }, { probe: "a call and its result" }, { probe: "two calls at once" }],
     });
   });
-  test("the first difference is behind the first token, where the template writes that", async () => {
+  test("the first difference is looked for after the first token, if the template writes one", async () => {
     const withBos: Dialect = {
       ...roles,
       render: (request, options) => [{ text: options?.bos ? "<s>" : "" }, ...roles.render(request, options)],
@@ -360,7 +360,7 @@ describe("compareTemplate", () => {
     const { differences } = await compareTemplate(withBos, `<s>[${body}!`);
     expect(differences[0]).toEqual({ probe: "a question", at: 10, builtIn: "<s>[user 0", template: "<s>[user 0!" });
   });
-  test("a probe that the template refuses differs", async () => {
+  test("a probe that the template refuses is a difference", async () => {
     const { differences } = await compareTemplate(roles, `[${body}{% if tools %}{{ raise_exception('no tools') }}{% endif %}`);
     expect(differences[0]).toEqual({ probe: "tools", error: "the template failed: no tools" });
   });

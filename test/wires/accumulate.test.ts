@@ -6,7 +6,7 @@ import { merged } from "../events.ts";
 
 type Ending = Parameters<CallAccumulator["end"]>[0];
 
-/** The events of these fragments, a call's deltas joined. */
+/** The events that these fragments become, with each call's deltas joined. */
 function events(fragments: readonly (CallFragment | Event)[], ending?: Ending): Event[] {
   const calls = new CallAccumulator();
   return merged([...fragments.flatMap((item) => ("type" in item ? calls.pass(item) : calls.add(item))), ...calls.end(ending)]);
@@ -23,14 +23,14 @@ const A = '{"a":[1,"}]"]}';
 const B = '{"b":2}';
 const two = [...whole("1", 0, "f", A), ...whole("2", 1, "g", B)];
 
-describe("fragments become calls, whatever the server does", () => {
+describe("fragments become whole calls, whatever the server does wrong", () => {
   test.each<[string, CallFragment[], Event[]]>([
     ["whole", [{ index: 0, id: "1", name: "f", arguments: A }], whole("1", 0, "f", A)],
     ["one character at a time", [{ index: 0, id: "1", name: "f" }, ...chars(A, { index: 0 })], whole("1", 0, "f", A)],
     ["an object", [{ index: 0, id: "1", name: "f", arguments: { b: 2 } }], whole("1", 0, "f", B)],
     ["null", [{ index: 0, id: "1", name: "f", arguments: null }], whole("1", 0, "f", "{}")],
-    ["the text null", [{ index: 0, id: "1", name: "f", arguments: "null" }], whole("1", 0, "f", "{}")],
-    ["an empty text", [{ index: 0, id: "1", name: "f", arguments: "" }], whole("1", 0, "f", "{}")],
+    ["the arguments are the text null", [{ index: 0, id: "1", name: "f", arguments: "null" }], whole("1", 0, "f", "{}")],
+    ["the arguments are an empty text", [{ index: 0, id: "1", name: "f", arguments: "" }], whole("1", 0, "f", "{}")],
     [
       "an empty object, then the arguments",
       [{ index: 0, id: "1", name: "f", arguments: "{}" }, ...chars(B, { index: 0 })],
@@ -38,7 +38,7 @@ describe("fragments become calls, whatever the server does", () => {
     ],
     ["the index is missing", [{ id: "1", name: "f" }, ...chars(A), { id: "2", name: "g", arguments: B }], two],
     [
-      "all calls say index 0",
+      "all calls have index 0",
       [
         { index: 0, id: "1", name: "f", arguments: A },
         { index: 0, id: "2", name: "g", arguments: B },
@@ -46,7 +46,7 @@ describe("fragments become calls, whatever the server does", () => {
       two,
     ],
     [
-      "all calls say index 0 and have no id",
+      "all calls have index 0 and no id",
       [
         { index: 0, name: "f", arguments: A },
         { index: 0, name: "f", arguments: B },
@@ -54,7 +54,7 @@ describe("fragments become calls, whatever the server does", () => {
       [...whole("call_0", 0, "f", A), ...whole("call_1", 1, "f", B)],
     ],
     [
-      "all calls say index 0, in pieces",
+      "all calls have index 0 and come in pieces",
       [
         { index: 0, id: "1", name: "f", arguments: "" },
         ...chars(A, { index: 0 }),
@@ -64,7 +64,7 @@ describe("fragments become calls, whatever the server does", () => {
       two,
     ],
     [
-      "all calls say index 0, in pieces, without ids, and have one name",
+      "all calls have index 0 and the same name, have no id, and come in pieces",
       [
         { index: 0, name: "f", arguments: "" },
         ...chars(A, { index: 0 }),
@@ -74,7 +74,7 @@ describe("fragments become calls, whatever the server does", () => {
       [...whole("call_0", 0, "f", A), ...whole("call_1", 1, "f", B)],
     ],
     [
-      "the name is said once more behind its call",
+      "the name is repeated after its call",
       [{ index: 0, id: "1", name: "f", arguments: "" }, ...chars(A, { index: 0 }), { index: 0, name: "f", arguments: "" }],
       whole("1", 0, "f", A),
     ],
@@ -84,7 +84,7 @@ describe("fragments become calls, whatever the server does", () => {
       whole("1", 0, "f", A),
     ],
     [
-      "there is no index, the id changes with every fragment, and each has the name",
+      "there is no index, the id changes with every fragment, and each fragment repeats the name",
       ["f", "g"].flatMap((name, n) =>
         [{ arguments: "" }, ...chars(n === 0 ? A : B)].map((piece, i) => ({ ...piece, name, id: i === 0 ? `${n + 1}` : `id${n}${i}` })),
       ),
@@ -110,7 +110,7 @@ describe("fragments become calls, whatever the server does", () => {
     ],
     ["name and id are repeated with every fragment", chars(A, { index: 0, id: "1", name: "f" }), whole("1", 0, "f", A)],
     [
-      "the index counts the fragments",
+      "the index numbers the fragments, not the calls",
       chars(A).map((piece, index) => ({ ...piece, index, id: "1", name: index === 0 ? "f" : undefined })),
       whole("1", 0, "f", A),
     ],
@@ -124,7 +124,7 @@ describe("fragments become calls, whatever the server does", () => {
       whole("1", 0, "f", A),
     ],
     [
-      "ids are doubled",
+      "two calls have the same id",
       [
         { index: 0, id: "1", name: "f", arguments: A },
         { index: 1, id: "1", name: "g", arguments: B },
@@ -140,7 +140,7 @@ describe("fragments become calls, whatever the server does", () => {
       [...whole("call_0", 0, "f", A), ...whole("call_1", 1, "g", B)],
     ],
     [
-      "a minted id is taken already",
+      "the id that would be minted is already taken",
       [
         { index: 0, id: "call_1", name: "f", arguments: A },
         { index: 1, name: "g", arguments: B },
@@ -148,12 +148,12 @@ describe("fragments become calls, whatever the server does", () => {
       [...whole("call_1", 0, "f", A), ...whole("call_2", 1, "g", B)],
     ],
     [
-      "every piece says all that was said before",
+      "every piece repeats everything before it",
       ['{"', '{"a":[', '{"a":[1,"', A, A].map((args, i) => ({ index: 0, ...(i === 0 && { id: "1", name: "f" }), arguments: args })),
       whole("1", 0, "f", A),
     ],
     [
-      "every piece says all, with id and name, and so do two calls in one place",
+      "every piece repeats everything, with id and name, and so do two calls at one index",
       [
         ...['{"', '{"a":[1', A].map((args) => ({ index: 0, id: "1", name: "f", arguments: args })),
         ...["{", B].map((args) => ({ index: 0, id: "2", name: "g", arguments: args })),
@@ -161,7 +161,7 @@ describe("fragments become calls, whatever the server does", () => {
       two,
     ],
     [
-      "an object in an object that begins as it does",
+      "a nested object that begins like the object around it",
       [
         { index: 0, id: "1", name: "f", arguments: '{"a":' },
         { index: 0, arguments: '{"a":1}}' },
@@ -169,7 +169,7 @@ describe("fragments become calls, whatever the server does", () => {
       whole("1", 0, "f", '{"a":{"a":1}}'),
     ],
     [
-      "a whole call twice, by its id",
+      "a whole call is sent twice, with the same id",
       [
         { index: 0, id: "1", name: "f", arguments: A },
         { index: 0, id: "1", name: "f", arguments: A },
@@ -178,16 +178,20 @@ describe("fragments become calls, whatever the server does", () => {
       two,
     ],
     [
-      "whole arguments twice",
+      "whole arguments are sent twice",
       [
         { index: 0, id: "1", name: "f", arguments: A },
         { index: 0, arguments: A },
       ],
       whole("1", 0, "f", A),
     ],
-    ["the text of a text, in pieces", [{ index: 0, id: "1", name: "f" }, ...chars(JSON.stringify(A), { index: 0 })], whole("1", 0, "f", A)],
     [
-      "texts of texts, all of them with index 0",
+      "arguments that are JSON inside a JSON string, in pieces",
+      [{ index: 0, id: "1", name: "f" }, ...chars(JSON.stringify(A), { index: 0 })],
+      whole("1", 0, "f", A),
+    ],
+    [
+      "arguments that are JSON inside a JSON string, all with index 0",
       [
         { index: 0, id: "1", name: "f", arguments: JSON.stringify(A) },
         { index: 0, id: "2", name: "g", arguments: JSON.stringify(B) },
@@ -218,7 +222,7 @@ describe("fragments become calls, whatever the server does", () => {
     expect(events(fragments)).toEqual(expected);
   });
 
-  test("blanks behind a complete call change nothing", () => {
+  test("blanks after a complete call change nothing", () => {
     expect(
       events([
         { index: 0, id: "1", name: "f", arguments: B },
@@ -226,7 +230,7 @@ describe("fragments become calls, whatever the server does", () => {
       ]),
     ).toEqual(whole("1", 0, "f", `${B} `));
   });
-  test("a custom call's text becomes an input, whatever it holds", () => {
+  test("a custom call's text becomes its `input`, whatever characters it holds", () => {
     const text = 'say "hi"\n\u{1f600}';
     const [, delta, end] = events([
       { index: 0, id: "1", name: "f", input: "" },
@@ -235,17 +239,17 @@ describe("fragments become calls, whatever the server does", () => {
     expect(end).toMatchObject({ arguments: { input: text } });
     expect(delta?.type === "tool-delta" && JSON.parse(delta.json)).toEqual({ input: text });
   });
-  test("tool-start leaves with the name, deltas as they come", () => {
+  test("tool-start is emitted as soon as the name is known, deltas as they come", () => {
     const calls = new CallAccumulator();
     expect(calls.add({ index: 0, id: "1", name: "f" })).toEqual([{ type: "tool-start", id: "1", index: 0, name: "f" }]);
     expect(calls.add({ index: 0, arguments: '{"a' })).toEqual([{ type: "tool-delta", id: "1", json: '{"a' }]);
   });
-  test("a call that is done ends at once", () => {
+  test("a call that the server marks as done ends at once", () => {
     const calls = new CallAccumulator();
     expect(calls.add({ index: 0, id: "1", name: "f", arguments: B, done: true })).toEqual(whole("1", 0, "f", B));
     expect(calls.end()).toEqual([]);
   });
-  test("what comes in the midst of a call waits until it ends", () => {
+  test("an event in the middle of a call waits until the call ends", () => {
     const text: Event = { type: "text", text: "x" };
     expect(events([{ index: 0, id: "1", name: "f", arguments: '{"b"' }, text, { index: 0, arguments: ":2}" }])).toEqual([
       ...whole("1", 0, "f", B),
@@ -253,15 +257,15 @@ describe("fragments become calls, whatever the server does", () => {
     ]);
     const calls = new CallAccumulator();
     calls.add({ index: 0, id: "1", name: "f", arguments: B });
-    expect(calls.pass(text).at(-1)).toEqual(text); // the call was complete: nothing waits
+    expect(calls.pass(text).at(-1)).toEqual(text); // the call was complete: nothing has to wait
   });
-  test("names come back under our own name", () => {
+  test("a tool that was renamed for the server comes back under its own name", () => {
     const calls = new CallAccumulator({ names: { f: "F" }, warnings: [] });
     expect([...calls.add({ name: "f" }), ...calls.end()].map((event) => "name" in event && event.name)).toEqual(["F", false, "F"]);
   });
 });
 
-describe("what cannot be read", () => {
+describe("arguments that cannot be read", () => {
   test.each(['{"a": 1', "[1]", "nonsense", '"nonsense"', '"{\\"a\\": 1"', '{"a":1}}', `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])(
     "%.12s is malformed",
     (args) => {
@@ -276,14 +280,14 @@ describe("what cannot be read", () => {
       { type: "malformed", raw: malformedRaw("", B), code: "no-name", reason: expect.any(String) },
     ]);
   });
-  test("the good calls beside it are delivered", () => {
+  test("the good calls beside a malformed one are delivered", () => {
     const all = events([
       { index: 0, id: "1", name: "f", arguments: "{", done: true },
       { index: 1, id: "2", name: "g", arguments: B },
     ]);
     expect(all.map(({ type }) => type)).toEqual(["tool-start", "tool-delta", "malformed", "tool-start", "tool-delta", "tool-end"]);
   });
-  test("more of a call that has ended is not lost", () => {
+  test("fragments for a call that has ended are not lost", () => {
     expect(
       events([
         { index: 0, id: "1", name: "f", arguments: A },
@@ -294,15 +298,15 @@ describe("what cannot be read", () => {
   });
 });
 
-describe("an answer that was cut", () => {
-  test("what nests too deep holds nothing that anybody could walk", () => {
+describe("an answer that was cut off", () => {
+  test("arguments that are nested too deep come out empty, so that no recursive reader overflows", () => {
     const deep = `{"a":${"[".repeat(200_000)}`;
     expect(events([{ index: 0, id: "1", name: "f", arguments: deep }], { truncated: true }).at(-1)).toMatchObject({
       arguments: {},
       truncated: true,
     });
   });
-  test("the call is truncated, and its text is not closed", () => {
+  test("the call is marked truncated, and its JSON is not closed", () => {
     expect(events([{ index: 0, id: "1", name: "f", arguments: '{"b":"x' }], { truncated: true })).toEqual([
       { type: "tool-start", id: "1", index: 0, name: "f" },
       { type: "tool-delta", id: "1", json: '{"b":"x' },
@@ -313,11 +317,11 @@ describe("an answer that was cut", () => {
     ["no argument yet", { arguments: "" }],
     ["done, but unreadable", { arguments: '{"a', done: true }],
     ["a custom call", { input: "abc" }],
-    ["the server says so", { arguments: B, truncated: true }],
+    ["the server says that the call is incomplete", { arguments: B, truncated: true }],
   ])("%s", (_, fragment) => {
     expect(events([{ index: 0, id: "1", name: "f", ...fragment }], { truncated: true }).at(-1)).toMatchObject({ truncated: true });
   });
-  test("a call that was complete stays complete", () => {
+  test("a call that was complete before the cut stays complete", () => {
     expect(
       events(
         [
@@ -330,7 +334,7 @@ describe("an answer that was cut", () => {
   });
 });
 
-test("any calls, cut and interleaved in any way, come out whole and in order", () => {
+test("any calls, cut into pieces and interleaved in any way, come out whole and in order", () => {
   const args = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })).map((value) => JSON.stringify(value));
   fc.assert(
     fc.property(fc.array(args, { minLength: 1, maxLength: 4 }), fc.infiniteStream(fc.nat()), (texts, numbers) => {
@@ -346,7 +350,7 @@ test("any calls, cut and interleaved in any way, come out whole and in order", (
   );
 });
 
-test("the arguments of a call from their text", () => {
+test("arguments are parsed from their text: blank, JSON, or JSON inside a JSON string", () => {
   expect(parseArguments(" ")).toEqual({ arguments: {} });
   expect(parseArguments(B)).toEqual({ arguments: { b: 2 } });
   expect(parseArguments(JSON.stringify(B))).toEqual({ arguments: { b: 2 } });
@@ -354,8 +358,9 @@ test("the arguments of a call from their text", () => {
 });
 
 describe("a call in very many fragments", () => {
-  // Speed is `npm run bench`; here is what makes it linear: a fragment is passed on at once, and nothing is read again before the end.
-  test.each([12_000, 120_000])("%i of one character each: passed on as they come, parsed once", (count) => {
+  // Speed is measured by `npm run bench`. This checks what makes it linear: each fragment is passed on at once, and nothing is parsed
+  // before the end.
+  test.each([12_000, 120_000])("%i of one character each are passed on as they come, and parsed once", (count) => {
     const json = JSON.stringify({ content: "x".repeat(count - '{"content":""}'.length) });
     const parse = vi.spyOn(JSON, "parse");
     const calls = new CallAccumulator();
@@ -369,7 +374,7 @@ describe("a call in very many fragments", () => {
     expect([...sizes]).toEqual([1]);
     parse.mockRestore();
   });
-  test("a call that waits behind another one is sent in one piece", () => {
+  test("a call that waits for another call to end is then sent in one piece", () => {
     const calls = new CallAccumulator();
     calls.add({ index: 0, id: "1", name: "f", arguments: "{" });
     for (const char of `{"a":"${"x".repeat(5000)}"}`) expect(calls.add({ index: 1, id: "2", name: "g", arguments: char })).toEqual([]);

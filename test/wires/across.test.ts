@@ -1,4 +1,4 @@
-// What one API says and another says otherwise, or not at all: small promises, each between two wires.
+// Translation between two wires, where one can express something that the other expresses differently or not at all.
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Json, JsonObject, Message, Request, WireId } from "../../src/core/nouns.ts";
@@ -19,13 +19,13 @@ test.each([
   ["https://x.example/y.pdf", undefined, { source: { type: "url", url: "https://x.example/y.pdf" } }],
   ["https://x.example/Y.PDF?v=1.2#page=2", undefined, { source: { type: "url" } }],
   ["https://x.example/get?id=7", "y.pdf", { source: { type: "url" }, title: "y.pdf" }],
-])("a file by its URL, %s (%s), is what its name says", (file_url, filename, document) => {
+])("the type of a file given by URL, %s (%s), follows from its name", (file_url, filename, document) => {
   const content = [{ type: "input_file", file_url, ...(filename && { filename }) }];
   const request = decode("openai-responses", { input: [{ role: "user", content }] });
   expect(send("anthropic", request).body.messages).toMatchObject([{ content: [{ type: "document", ...document }] }]);
   expect(send("openai-responses", request).body.input).toMatchObject([{ content }]);
 });
-test("a file that nothing says anything of is only told of", () => {
+test("a file whose type is unknown becomes a text label", () => {
   const content = [{ type: "input_file", file_url: "https://x.example/constructor" }];
   const { messages } = send("anthropic", decode("openai-responses", { input: [{ role: "user", content }] })).body;
   expect(messages).toMatchObject([{ content: "[application/octet-stream https://x.example/constructor]" }]);
@@ -36,7 +36,7 @@ test.each<[WireId, WireProfile]>([
   ["openai-responses", { systemAnywhere: false }],
   ["ollama", { systemAnywhere: false }],
   ["gemini", {}],
-])("Claude Code tells what is left behind each result: %s, which has no place for it, hears it in the result", (to, profile) => {
+])("a system text after a result, as Claude Code sends it, moves into the result for %s", (to, profile) => {
   const request = decode("anthropic", {
     max_tokens: 9,
     messages: [
@@ -67,7 +67,7 @@ test.each<[WireId, string, boolean]>([
   ["anthropic", "claude-opus-4-6", true],
   ["anthropic", "anthropic/claude-sonnet-4.6", true],
   ["anthropic", "claude-sonnet-5", true],
-])("%s: whether %s refuses to go on from its own words", (to, model, isRefused) => {
+])("%s: whether %s refuses to continue an unfinished answer", (to, model, isRefused) => {
   const begun = [...hi, { role: "assistant", content: "Once upon" }];
   const { body, warnings } = send(to, decode("openai-chat", { model, messages: begun }));
   const said = (body.messages ?? body.contents) as unknown as { role: string }[];
@@ -80,7 +80,7 @@ test.each<[WireId, string, boolean]>([
   expect(send(to, calling).warnings).not.toContainEqual(expect.stringContaining("own words"));
 });
 
-describe("thinking at Anthropic's", () => {
+describe("thinking on Anthropic", () => {
   const wishes: [WireId, object][] = [
     ["ollama", { messages: hi, think: true }],
     ["ollama", { messages: hi, think: "high" }],
@@ -91,12 +91,12 @@ describe("thinking at Anthropic's", () => {
   test.each(wishes)("is shown to a client of %s that asks for it: %j", (id, body) => {
     expect(send("anthropic", decode(id, body)).body.thinking).toMatchObject({ display: "summarized" });
   });
-  test("is not shown to one that wants none of it", () => {
+  test("is not shown to a client that does not want it", () => {
     const generationConfig = { thinkingConfig: { thinkingBudget: 4000, includeThoughts: false } };
     const request = decode("gemini", { contents: [{ parts: [{ text: "Hi" }] }], generationConfig });
     expect(send("anthropic", request).body.thinking).toMatchObject({ display: "omitted" });
   });
-  test("stays in the words of Anthropic's own clients, and compatible servers hear nothing that they may not know", () => {
+  test("is sent as Anthropic's own clients wrote it, and compatible servers get no fields they may not know", () => {
     for (const thinking of [
       { type: "adaptive" },
       { type: "enabled", budget_tokens: 50_000 },
@@ -105,7 +105,7 @@ describe("thinking at Anthropic's", () => {
       expect(send("anthropic", decode("anthropic", { max_tokens: 9000, messages: hi, thinking })).body.thinking).toEqual(thinking);
     expect(send("anthropic", decode(...wishes[0]!), { unsignedThinking: true }).body.thinking).toEqual({ type: "adaptive" });
   });
-  test("leaves room for the answer, and that is told", () => {
+  test("leaves room for the answer, with a warning", () => {
     const asked = (thinkingBudget: number, maxOutputTokens: number) =>
       send(
         "anthropic",
@@ -122,7 +122,7 @@ describe("thinking at Anthropic's", () => {
   });
 });
 
-describe("thinking at Gemini's and OpenAI's", () => {
+describe("thinking on Gemini and OpenAI", () => {
   const shown = (request: Request) => {
     const { generationConfig } = send("gemini", request).body as { generationConfig?: { thinkingConfig?: { includeThoughts?: boolean } } };
     const { reasoning } = send("openai-responses", request).body as { reasoning?: { summary?: string } };
@@ -135,7 +135,7 @@ describe("thinking at Gemini's and OpenAI's", () => {
     ["ollama", { messages: hi, think: true }],
     ["ollama", { messages: hi, think: "high" }],
     ["openai-chat", { messages: hi, reasoning_effort: "low" }],
-  ])("is shown to a client of %s, whose API would show it: %j", (id, body) => {
+  ])("is shown to a client of %s, whose own API would show it: %j", (id, body) => {
     expect(shown(decode(id, body))).toEqual([true, "auto"]);
   });
   test.each<[WireId, object]>([
@@ -143,7 +143,7 @@ describe("thinking at Gemini's and OpenAI's", () => {
     ["anthropic", { max_tokens: 9000, messages: hi, output_config: { effort: "high" } }],
     ["ollama", { messages: hi, think: false }],
     ["openai-chat", { messages: hi }],
-  ])("is not shown to one of %s that asks for none: %j", (id, body) => {
+  ])("is not shown to a client of %s that asks for none: %j", (id, body) => {
     const [gemini, responses] = shown(decode(id, body));
     expect([gemini ?? false, responses]).toEqual([false, undefined]);
   });
@@ -156,7 +156,7 @@ describe("a conversation with calls and no tools", () => {
     { role: "assistant", content: null, tool_calls: [call("1", "f"), call("2", "g"), call("3", "f")] },
     ...["1", "2", "3"].map((tool_call_id) => ({ role: "tool", tool_call_id, content: "r" })),
   ];
-  test("has its tools declared at Anthropic's, where none may be called", () => {
+  test("gets its tools declared for Anthropic, with a tool choice that forbids calling them", () => {
     const input_schema = { type: "object", properties: {} };
     expect(send("anthropic", decode("openai-chat", { messages })).body).toMatchObject({
       tools: [
@@ -166,7 +166,7 @@ describe("a conversation with calls and no tools", () => {
       tool_choice: { type: "none" },
     });
   });
-  test("is left alone where it came from Anthropic's own clients, or has no calls", () => {
+  test("is unchanged if it came from Anthropic's own clients, or has no calls", () => {
     const content = [{ type: "tool_use", id: "1", name: "f", input: {} }];
     const results = [{ type: "tool_result", tool_use_id: "1", content: "r" }];
     const own = decode("anthropic", {
@@ -180,7 +180,7 @@ describe("a conversation with calls and no tools", () => {
   });
 });
 
-test("the answer that a model shall go on with ends without blanks at Anthropic's", () => {
+test("an unfinished answer is sent to Anthropic without trailing blanks, which it refuses", () => {
   const begun = (text: string) => decode("openai-chat", { messages: [...hi, { role: "assistant", content: text }] });
   const { body, warnings } = send("anthropic", begun("It is \n"));
   expect(body.messages).toEqual([...hi, { role: "assistant", content: "It is" }]);
@@ -190,7 +190,7 @@ test("the answer that a model shall go on with ends without blanks at Anthropic'
   expect(send("anthropic", earlier)).toMatchObject({ body: { messages: [{}, { content: "It is " }, {}] }, warnings: [] });
 });
 
-describe("a tool result of several texts", () => {
+describe("a tool result with several text parts", () => {
   const call = { id: "1", type: "function", function: { name: "f", arguments: "{}" } };
   const parts = [
     { type: "text", text: "a" },
@@ -204,10 +204,10 @@ describe("a tool result of several texts", () => {
     ["openai-responses", { input: [{}, {}, { output: "a\nb" }] }],
     ["gemini", { contents: [{}, {}, { parts: [{ functionResponse: { response: { output: "a\nb" } } }] }] }],
     ["ollama", { messages: [{}, {}, { content: "a\nb" }] }],
-  ])("is lines to %s, and nothing untrue is told", (to, body) => {
+  ])("becomes lines of one text for %s, without a warning", (to, body) => {
     expect(send(to, request)).toMatchObject({ body, warnings: [] });
   });
-  test("stays what it is in its own wire, and as data of Gemini's", () => {
+  test("stays a list in its own wire, and Gemini's data stays data", () => {
     expect(send("openai-chat", request).body).toMatchObject({ messages: [{}, {}, { content: parts }] });
     const contents = [
       { role: "user", parts: [{ text: "Hi" }] },
@@ -223,7 +223,7 @@ describe("a tool result in chat completions", () => {
   const call = { id: "1", type: "function", function: { name: "f", arguments: "{}" } };
   const called = [...hi, { role: "assistant", tool_calls: [call] }];
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
-  test("shows its images where a client of this API puts them there, but not to OpenAI's own servers, which refuse it", () => {
+  test("keeps images that a client of this API put there, but not for OpenAI's own servers, which refuse them", () => {
     for (const content of [[image], [{ type: "text", text: "Seen" }, image], [image, { type: "text", text: "Seen" }]]) {
       const request = decode("openai-chat", { messages: [...called, { role: "tool", tool_call_id: "1", content }] });
       expect(send("openai-chat", request)).toMatchObject({ body: { messages: [{}, {}, { role: "tool", content }] }, warnings: [] });
@@ -231,9 +231,9 @@ describe("a tool result in chat completions", () => {
     }
   });
   test.each<[string, object[], string]>([
-    ["texts with marks of their own", [{ type: "text", text: "a", id: "lc_1" }], "a"],
+    ["texts with fields of their own", [{ type: "text", text: "a", id: "lc_1" }], "a"],
     [
-      "what only looks like a part",
+      "an object that only looks like a part",
       [{ type: "image", data: "AA==", mimeType: "image/png" }],
       '[{"type":"image","data":"AA==","mimeType":"image/png"}]',
     ],
@@ -246,14 +246,14 @@ describe("a tool result in chat completions", () => {
     expect(send("openai-chat", decode("gemini", { contents })).body).toMatchObject({ messages: [{}, {}, { content }] });
   });
 });
-test("a film, or a sound by its link, is a label to OpenAI's own servers, and itself to others", () => {
+test("a video, or audio by link, becomes a label for OpenAI's own servers and is passed on to others", () => {
   const film = { fileData: { mimeType: "video/mp4", fileUri: "https://x.example/a.mp4" } };
   const request = decode("gemini", { contents: [{ role: "user", parts: [film] }] });
   const label = "[video/mp4 https://x.example/a.mp4]";
   expect(send("openai-chat", request, { official: true }).body).toMatchObject({ messages: [{ content: label }] });
   expect(send("openai-chat", request).body).toMatchObject({ messages: [{ content: [{ type: "video_url" }] }] });
 });
-test("who called is Anthropic's own affair", () => {
+test("Anthropic's `caller` is left out for other wires without a warning", () => {
   const use = { type: "tool_use", id: "c1", name: "f", input: {}, caller: { type: "direct" } };
   const messages = [...hi, { role: "assistant", content: [use] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "c1" }] }];
   const request = decode("anthropic", { max_tokens: 9, messages });
@@ -261,7 +261,7 @@ test("who called is Anthropic's own affair", () => {
   expect(send("openai-chat", request).warnings).toEqual([]);
 });
 
-describe("a warning names what was lost, not what it stood in", () => {
+describe("a warning names the field that was lost, not the object around it", () => {
   const image = { type: "image_url", image_url: { url: "https://x.example/a.png", detail: "low" } };
   test.each<[WireId, object, string]>([
     ["ollama", { messages: hi, options: { num_ctx: 9, temperature: 1 } }, "options.num_ctx of ollama"],
@@ -285,7 +285,7 @@ describe("a warning names what was lost, not what it stood in", () => {
   });
 });
 
-test("a stored prompt is refused as all that is stored elsewhere", () => {
+test("a prompt stored at OpenAI is refused, like everything else stored elsewhere", () => {
   const complaint = complaintOf((body) => decode("openai-responses", body as object), { prompt: { id: "pmpt_1" }, input: "Hi" });
   expect(complaint).toMatch(/^prompt is not kept here/);
 });
@@ -294,7 +294,7 @@ describe("a file that only Google's servers can read", () => {
   const uris = ["gs://bucket/a.png", "https://generativelanguage.googleapis.com/v1beta/files/abc"];
   const asked = (fileUri: string, mimeType = "image/png") =>
     decode("gemini", { contents: [{ role: "user", parts: [{ fileData: { mimeType, fileUri } }] }] });
-  test.each(uris)("%s is a label to others, with a warning, and itself to Gemini", (uri) => {
+  test.each(uris)("%s becomes a label for other wires, with a warning, and is unchanged for Gemini", (uri) => {
     for (const to of ["openai-chat", "anthropic", "openai-responses", "ollama"] as const) {
       const { body, warnings } = send(to, asked(uri));
       expect(JSON.stringify(body)).toContain(`"[image/png ${uri}]"`);
@@ -309,7 +309,7 @@ describe("a file that only Google's servers can read", () => {
   });
 });
 
-describe("an image that a Gemini model made", () => {
+describe("an image that a Gemini model generated", () => {
   const parts = [{ text: "Look: " }, { inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: "nice" }];
   const answer = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
   const gemini = getWire("gemini");
@@ -320,19 +320,16 @@ describe("an image that a Gemini model made", () => {
     return [...decoder.feed(text), ...decoder.flush()];
   };
   const asked: Request = { model: "m", messages: [] };
-  test.each<WireId>(["openai-chat", "openai-responses", "anthropic", "ollama"])(
-    "can be read of by a client of %s, who is told that it is missing",
-    (id) => {
-      for (const response of [gemini.decodeResponse(answer), collect(stream())]) {
-        const warnings: string[] = [];
-        const body = getWire(id).encodeResponse(response, asked, { warn: ({ message }) => warnings.push(message) });
-        const { content } = getWire(id).decodeResponse(JSON.stringify(body));
-        expect(content.map((part) => (part.type === "text" ? part.text : "")).join("")).toBe("Look: [image/png]nice");
-        expect(warnings).toEqual([`part.inlineData of gemini has no place in ${id} and was left out`]);
-      }
-    },
-  );
-  test("reaches Gemini's own clients as it is, whole and streamed", () => {
+  test.each<WireId>(["openai-chat", "openai-responses", "anthropic", "ollama"])("is reported as missing to a client of %s", (id) => {
+    for (const response of [gemini.decodeResponse(answer), collect(stream())]) {
+      const warnings: string[] = [];
+      const body = getWire(id).encodeResponse(response, asked, { warn: ({ message }) => warnings.push(message) });
+      const { content } = getWire(id).decodeResponse(JSON.stringify(body));
+      expect(content.map((part) => (part.type === "text" ? part.text : "")).join("")).toBe("Look: [image/png]nice");
+      expect(warnings).toEqual([`part.inlineData of gemini has no place in ${id} and was left out`]);
+    }
+  });
+  test("reaches Gemini's own clients unchanged, whole and streamed", () => {
     for (const response of [gemini.decodeResponse(answer), collect(stream())])
       expect(gemini.encodeResponse(response, asked)).toMatchObject({ candidates: [{ content: { parts } }] });
     const encoder = gemini.createStreamEncoder({ ...asked, stream: "sse" });
@@ -347,7 +344,7 @@ describe("an image that a Gemini model made", () => {
   });
 });
 
-describe("ids of calls that are too long for OpenAI", () => {
+describe("call ids that are too long for OpenAI", () => {
   const long = (n: number) => `mcp_server_with_a_long_name__and_a_tool_1760000000000_${n}`.padEnd(70, "x");
   const messages = (...ids: string[]): Message[] => [
     { role: "user", content: [] },
@@ -365,7 +362,7 @@ describe("ids of calls that are too long for OpenAI", () => {
   test.each<[WireId, number]>([
     ["openai-chat", 40],
     ["openai-responses", 64],
-  ])("%s gets shorter ones, each its own, the same every time", (to, max) => {
+  ])("are shortened for %s: unique, and the same every time", (to, max) => {
     const [calls, results] = idsOf(to, [long(1), long(2), "call_1"], { official: true });
     expect(results).toEqual(calls);
     expect(new Set(calls).size).toBe(3);
@@ -373,19 +370,19 @@ describe("ids of calls that are too long for OpenAI", () => {
     expect(calls[2]).toBe("call_1");
     expect(idsOf(to, [long(2)], { official: true })[0]).toEqual([calls[1]]);
   });
-  test("other servers get them as they are", () => {
+  test("are sent unchanged to other servers", () => {
     expect(idsOf("openai-chat", [long(1)])).toEqual([[long(1)], [long(1)]]);
   });
 });
 
-describe("marks of the prompt's cache", () => {
+describe("prompt cache marks", () => {
   const mark = { cache_control: { type: "ephemeral" } };
   const f = { name: "f", parameters: { type: "object", properties: {} } };
   const chat = {
     cache_control: { type: "ephemeral", ttl: "1h" },
     messages: [
       { role: "system", content: [{ type: "text", text: "S", ...mark }] },
-      { role: "user", content: "Hi", ...mark }, // as opencode's openai-compatible provider has it
+      { role: "user", content: "Hi", ...mark }, // as opencode's openai-compatible provider sends it
       {
         role: "assistant",
         content: "A",
@@ -396,7 +393,7 @@ describe("marks of the prompt's cache", () => {
     ],
     tools: [{ type: "function", function: f, ...mark }],
   };
-  test("a chat client's reach Anthropic, the last four", () => {
+  test("of a chat client reach Anthropic, the last four of them", () => {
     const system = [...chat.messages[0]!.content].map((part) => ({ ...(part as object), text: "Be brief." }));
     const more = [{ role: "system", content: system }, ...chat.messages];
     const { body, warnings } = send("anthropic", decode("openai-chat", { ...chat, messages: more }));
@@ -416,7 +413,7 @@ describe("marks of the prompt's cache", () => {
     expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(4);
     expect(warnings.filter((warning) => warning.includes("cache"))).toEqual([]);
   });
-  test("one of a whole message is never on thinking, nor on the message", () => {
+  test("on a whole message move to its last block that may have one, never to thinking", () => {
     const content = { role: "assistant", content: "A", reasoning_content: "Hm", ...mark };
     const { body } = send("anthropic", decode("openai-chat", { messages: [...hi, content, ...hi] }), { unsignedThinking: true });
     expect((body.messages as unknown as Json[])[1]).toEqual({
@@ -425,7 +422,7 @@ describe("marks of the prompt's cache", () => {
     });
     expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(1);
   });
-  test("Anthropic's reach a chat server that takes them, and no other", () => {
+  test("of an Anthropic client reach a chat server that accepts them, and no other", () => {
     const { cache_control: _own, ...unmarked } = chat;
     const request = decode("anthropic", send("anthropic", decode("openai-chat", unmarked)).body);
     const { body } = send("openai-chat", request, { cacheMarks: true });
@@ -440,12 +437,12 @@ describe("marks of the prompt's cache", () => {
     });
     expect(JSON.stringify(send("openai-chat", request).body)).not.toContain("cache_control");
   });
-  test("the same wire gets them where they were", () => {
+  test("stay in place on the same wire", () => {
     expect(send("openai-chat", decode("openai-chat", chat)).body).toMatchObject(chat);
   });
 });
 
-describe("how much a chat client wants the model to think, in the words of many servers", () => {
+describe("a chat client's thinking settings are understood in the spelling of many servers", () => {
   test.each<[object, Request["thinking"]]>([
     [{ reasoning: { effort: "high" } }, { effort: "high" }],
     [{ reasoning: { effort: "none" } }, { enabled: false }],
@@ -471,7 +468,7 @@ describe("how much a chat client wants the model to think, in the words of many 
     const { warnings } = send("anthropic", request);
     expect(warnings.filter((warning) => / of openai-chat has no place/.test(warning))).toEqual([]);
   });
-  test.each([{}, { usage: { include: true } }])("who asks as OpenRouter's clients do is answered as they read it: %j", (more) => {
+  test.each([{}, { usage: { include: true } }])("a client that asks in OpenRouter's spelling is answered in it: %j", (more) => {
     const request = decode("openai-chat", { messages: hi, reasoning: { effort: "high" }, stream: true, ...more });
     const encoder = getWire("openai-chat").createStreamEncoder(request);
     const events: Event[] = [
@@ -486,13 +483,13 @@ describe("how much a chat client wants the model to think, in the words of many 
     expect(text).toContain('"usage":{"prompt_tokens":1');
     expect(send("anthropic", request).warnings).toEqual([]);
   });
-  test("a template's other variables are still told of", () => {
+  test("other variables of a template are still reported as left out", () => {
     const request = decode("openai-chat", { messages: hi, chat_template_kwargs: { enable_thinking: false, custom: 1 } });
     expect(send("anthropic", request).warnings).toEqual(["chat_template_kwargs of openai-chat has no place in anthropic and was left out"]);
   });
 });
 
-describe("what Anthropic's clients say inside of something else is told, too", () => {
+describe("what Anthropic's clients say inside another object is reported, too", () => {
   const asked = [
     ...hi,
     { role: "assistant", content: [{ type: "tool_use", id: "c", name: "f", input: {} }] },
@@ -512,28 +509,32 @@ describe("what Anthropic's clients say inside of something else is told, too", (
 
   test.each<[string, object[], string[]]>([
     [
-      "a block in a result",
+      "a block in a tool result",
       result({ type: "browser_state", tabs: [] }),
       ["block (browser_state) of anthropic has no place in gemini and was left out"],
     ],
     [
-      "citations in a result",
+      "citations in a tool result",
       result({ type: "text", text: "x", citations: [cited] }),
       ["citations of anthropic has no place in gemini and was left out"],
     ],
     [
-      "what can be read in a result",
+      "a tool reference and a cache mark in a tool result",
       result({ type: "tool_reference", tool_name: "f" }, { type: "text", text: "x", cache_control: { type: "ephemeral" } }),
       [],
     ],
     [
-      "a document that shall be cited",
+      "a document with citations enabled",
       [{ role: "user", content: [{ type: "document", source, citations: { enabled: true } }] }],
       ["citations of anthropic has no place in gemini and was left out"],
     ],
-    ["a document that shall not", [{ role: "user", content: [{ type: "document", source, citations: { enabled: false } }] }], []],
-    ["a tool that is defined late", addition(definition), ["input_examples of anthropic has no place in gemini and was left out"]],
-    ["one of the API's own", addition({ type: "bash_20250124", name: "bash" }), ["bash_20250124 of anthropic was sent as a function"]],
+    ["a document with citations disabled", [{ role: "user", content: [{ type: "document", source, citations: { enabled: false } }] }], []],
+    ["a tool with deferred loading", addition(definition), ["input_examples of anthropic has no place in gemini and was left out"]],
+    [
+      "one of Anthropic's own tools",
+      addition({ type: "bash_20250124", name: "bash" }),
+      ["bash_20250124 of anthropic was sent as a function"],
+    ],
     [
       "a setting in a message of its own",
       [...hi, { role: "system", output_config: { effort: "low" } }],
@@ -547,7 +548,7 @@ describe("what Anthropic's clients say inside of something else is told, too", (
   });
 });
 
-test("an image in the midst of a document leaves a label", () => {
+test("an image inside a document leaves a label", () => {
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   const document = {
     type: "document",
@@ -557,7 +558,7 @@ test("an image in the midst of a document leaves a label", () => {
   expect(send("openai-chat", request).body.messages).toEqual([{ role: "user", content: "before\n[image/*]\nbehind" }]);
 });
 
-test("null in a schema of Anthropic's is nothing: no other API takes it", () => {
+test("null in an Anthropic schema is dropped, since no other API accepts it", () => {
   const tools = [{ name: "f", input_schema: { type: "object", properties: null, required: null } }];
   for (const id of ["openai-chat", "openai-responses", "gemini", "ollama"] as const) {
     const { body } = send(id, decode("anthropic", { max_tokens: 9, messages: hi, tools }), { official: true });
@@ -566,7 +567,7 @@ test("null in a schema of Anthropic's is nothing: no other API takes it", () => 
   }
 });
 
-test("a type that is not specified is none", () => {
+test("TYPE_UNSPECIFIED in a Gemini schema is dropped", () => {
   const responseSchema = { type: "TYPE_UNSPECIFIED", enum: ["a"] };
   const request = decode("gemini", {
     contents: [{ parts: [{ text: "Hi" }] }],
@@ -575,7 +576,7 @@ test("a type that is not specified is none", () => {
   expect(request.output?.schema).toEqual({ enum: ["a"] });
 });
 
-test("OpenAI's own servers show a model no images in a system text: a label stands there", () => {
+test("an image in a system text becomes a label for OpenAI's own servers, which accept none there", () => {
   const system = [
     { type: "text", text: "See:" },
     { type: "image_url", image_url: { url: "https://x.example/y.png" } },
@@ -588,26 +589,26 @@ test("OpenAI's own servers show a model no images in a system text: a label stan
   expect(send("openai-chat", request).body.messages).toMatchObject([{ content: system }, ...hi]);
 });
 
-test("the name of an image has a place in Gemini's API only", () => {
+test("the name of an image is kept by Gemini only, others warn", () => {
   const inlineData = { mimeType: "image/png", data: "AAAA", displayName: "map.png" };
   const request = decode("gemini", { contents: [{ parts: [{ text: "Where?" }, { inlineData }] }] });
   expect(send("anthropic", request).warnings).toEqual(["the name of image/png has no place in anthropic and was left out"]);
   expect(send("gemini", request).warnings).toEqual([]);
 });
 
-test("logprobs that are asked for by `include` are told of, all else in it is bookkeeping", () => {
+test("logprobs requested through `include` are reported as left out; its other values are bookkeeping", () => {
   const asked = (...include: string[]) => send("gemini", decode("openai-responses", { input: "Hi", include })).warnings;
   expect(asked("message.output_text.logprobs")).toEqual(["include of openai-responses has no place in gemini and was left out"]);
   expect(asked("reasoning.encrypted_content")).toEqual([]);
 });
 
-test("OpenAI's marks of the prompt's cache are no more missed than those of Anthropic's", () => {
+test("OpenAI's prompt cache marks are left out without a warning, like Anthropic's", () => {
   const mark = { prompt_cache_breakpoint: { mode: "explicit" } };
   const messages = [{ role: "user", content: [{ type: "text", text: "Hi", ...mark }] }];
   expect(send("gemini", decode("openai-chat", { messages, prompt_cache_options: { mode: "explicit" } })).warnings).toEqual([]);
 });
 
-test("a part that only Google's servers know is told by its name", () => {
+test("a part that only Google's servers know is reported by its name", () => {
   const parts = [{ executableCode: { language: "PYTHON", code: "1" } }];
   const request = decode("gemini", { contents: [{ parts: [{ text: "Hi" }] }, { role: "model", parts }, { parts: [{ text: "Go on" }] }] });
   expect(send("anthropic", request).warnings).toEqual(["part.executableCode of gemini has no place in anthropic and was left out"]);

@@ -54,7 +54,7 @@ const eventsIn = (stream: string): JsonObject[] =>
     .filter((line) => line.startsWith("data: {"))
     .map((line) => JSON.parse(line.slice(6)) as JsonObject);
 
-/** One thing said in one piece, however it was cut. */
+/** Neighbouring deltas joined, so that streams can be compared however they were cut. */
 function joined(events: readonly Event[]): Event[] {
   const out: Event[] = [];
   for (const event of events) {
@@ -71,7 +71,7 @@ function joined(events: readonly Event[]): Event[] {
 
 type Draft = { [key: string]: unknown };
 
-/** The message that a client makes of a stream. */
+/** The message that a client builds from a stream. */
 function messageIn(stream: string): Draft {
   let message: Draft = {};
   const blocks: Draft[] = [];
@@ -94,7 +94,7 @@ function messageIn(stream: string): Draft {
   return { ...message, content: blocks };
 }
 
-/** Two spellings of one thing are one. */
+/** Brings equivalent spellings to one. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value;
@@ -126,7 +126,7 @@ describeShared("recorded requests", () => {
     expect(encoded.headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
     expect(encoded.path).toBe("/v1/messages");
   });
-  test.each(counts)("$file asks for a count", ({ query, headers, body }) => {
+  test.each(counts)("$file asks for a token count", ({ query, headers, body }) => {
     const encoded = anthropic.encodeTokenCountRequest?.(decode(body, headers, query));
     expect(encoded?.path).toMatch(/^\/v1\/messages\/count_tokens/);
     expect(canonical(encoded?.body)).toEqual(
@@ -160,10 +160,10 @@ test.each([
   expect({ max_tokens, ...rest }).toEqual({ max_tokens: 9, ...fields });
 });
 
-describe("what the nouns hold", () => {
+describe("a request decoded into the nouns", () => {
   const request = decode(JSON.parse(fixture("request-everything.json")));
 
-  test("documents and search results are text for those who can read", () => {
+  test("documents and search results become text that any model can read", () => {
     const [, first] = request.messages;
     expect(first?.role === "user" && first.content.map((part) => (part.type === "text" ? part.text : part.mediaType))).toEqual([
       "Look.",
@@ -177,7 +177,7 @@ describe("what the nouns hold", () => {
       "[application/octet-stream]",
     ]);
   });
-  test("settings", () => {
+  test("sampling, thinking and tool settings are decoded", () => {
     expect(request).toMatchObject({
       model: "claude-x",
       maxTokens: 2048,
@@ -193,13 +193,13 @@ describe("what the nouns hold", () => {
       stream: false,
     });
   });
-  test("nothing is said that was not asked for", () => {
+  test("no default is filled in for what the client did not send", () => {
     expect(asking({})).toEqual({ from: "anthropic", model: "m", messages: [user], maxTokens: 9 });
   });
-  test("the billing line is only for Anthropic's books", () => {
+  test("the billing line is carried for Anthropic only, without a warning elsewhere", () => {
     expect(request.messages[0]).toMatchObject({ role: "system", content: [{ text: "", state: [{ quiet: true }] }, { text: "Be brief." }] });
   });
-  test("a system text may be a string, blocks, or a message in mid-conversation", () => {
+  test("a system text may be a string, blocks, or a message in the middle of a conversation", () => {
     expect(asking({ system: "S" }).messages[0]).toEqual({ role: "system", content: [text("S")] });
     expect(asking({ system: [] }).messages).toEqual([user]);
     expect(saying({ role: "user", content: "Hi" }, { role: "system", content: [text("S")] })).toEqual([
@@ -211,7 +211,7 @@ describe("what the nouns hold", () => {
     const edits = [{ keep, type: "clear_thinking_20251015" }];
     expect(asking({ context_management: { edits } }).thinking).toEqual({ keep: true });
   });
-  test("a deferred tool that was referred to is there for everybody", () => {
+  test("a deferred tool that the history refers to is offered to every model", () => {
     const deferred = request.tools?.map(({ name, deferred }) => [name, deferred ?? false]);
     expect(deferred).toEqual([
       ["find", false],
@@ -224,7 +224,7 @@ describe("what the nouns hold", () => {
       isError: true,
     });
   });
-  test("a tool of Anthropic's own keeps its place, and is no function", () => {
+  test("one of Anthropic's own tools keeps its position, and is not turned into a function", () => {
     expect(request.extra).toContainEqual(state("tools[1]", { type: "web_search_20260209", name: "web_search", max_uses: 2 }));
     const only = asking({
       tools: [{ type: "web_search_20260209", name: "web_search" }],
@@ -242,7 +242,7 @@ describe("messages", () => {
   const answered = (content: unknown, more = {}) =>
     saying({ role: "assistant", content: [use("1", "f", {})] }, { role: "user", content: [answer("1", content, more)] })[1];
 
-  test("results come first, then what the user says", () => {
+  test("tool results come before the user's text", () => {
     expect(
       saying(
         { role: "assistant", content: [use("1", "f", { a: 1 }), use("2", "g", {})] },
@@ -261,10 +261,10 @@ describe("messages", () => {
     [[], ""],
     [[text("x")], "x"],
     [[text("x"), text("y")], "x\ny"],
-  ])("the content of a result %j is %j", (content, output) => {
+  ])("a tool result %j is read as %j", (content, output) => {
     expect(answered(content)).toMatchObject({ role: "tool", id: "1", name: "f", output });
   });
-  test("a result may hold images, and may be an error", () => {
+  test("a tool result may hold images, and may be an error", () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AA==" } };
     expect(answered([text("see"), image], { is_error: true })).toEqual({
       role: "tool",
@@ -290,14 +290,14 @@ describe("messages", () => {
     expect(thought({ type: "redacted_thinking", data: "ZW5j" })).toEqual([{ type: "thinking", text: "", state: [state("data", "ZW5j")] }]);
     expect(thought({ type: "thinking", thinking: "Hm", signature: EMPTY_CAPSULE })).toEqual([{ type: "thinking", text: "Hm" }]);
   });
-  test("an old call that cannot be read is kept", () => {
+  test("a call in the history that cannot be read is kept as malformed", () => {
     expect(saying({ role: "assistant", content: [use("1", "f", "oops")] })[0]).toMatchObject({
       content: [{ type: "malformed", id: "1", code: "bad-arguments" }],
     });
   });
 });
 
-describe("a bad request says where, and what to do", () => {
+describe("a bad request is refused with the place of the fault and what to do", () => {
   test.each<[unknown, string]>([
     ["{", "the body is not JSON"],
     [{ model: "m" }, "messages must be a list of messages that is not empty"],
@@ -319,7 +319,7 @@ describe("a bad request says where, and what to do", () => {
 
 // ---- Requests to servers
 
-test("a thread that the server should hold: its beginning is the API's own, to go on is refused in the SDK's words", () => {
+test("starting a server-side thread is passed on; continuing one is refused with the message that the SDK expects", () => {
   expect(asking({ thread: { type: "create" } }).extra).toEqual([{ ...state("thread", { type: "create" }), quiet: true }]);
   try {
     asking({ thread: { type: "continue", previous_message_id: "msg_1" }, messages: [] });
@@ -332,8 +332,8 @@ test("a thread that the server should hold: its beginning is the API's own, to g
   }
 });
 
-describe("turns as the API wants them", () => {
-  test("its own clients know where else a system text may stand, who may begin, and what a cached prompt begins with", () => {
+describe("turns in the order that Anthropic demands", () => {
+  test("messages and tools of its own clients are sent exactly as they came", () => {
     const found = [
       { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "sky" } },
       { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
@@ -361,21 +361,21 @@ describe("turns as the API wants them", () => {
     ],
   };
 
-  test("all results stand in one message, with what the user says behind them", () => {
+  test("all results of a round are in one message, followed by the user's text", () => {
     expect(messagesOf(user, asked, result("a", "f"), result("b", "g"), { role: "user", content: [text("And?")] })).toEqual([
       said("Hi"),
       calls,
       said([answer("a", "ok"), answer("b", "ok"), text("And?")]),
     ]);
   });
-  test("a result that comes late moves up to its call", () => {
+  test("a late result moves up to its call", () => {
     expect(messagesOf(user, asked, result("a", "f"), { role: "user", content: [text("Wait")] }, result("b", "g"))).toEqual([
       said("Hi"),
       calls,
       said([answer("a", "ok"), answer("b", "ok"), text("Wait")]),
     ]);
   });
-  test("a call without a result gets one that says so, a result without a call becomes text", () => {
+  test("a call without a result gets one that says so, and a result without a call becomes text", () => {
     const messages = [user, asked, result("a", "f"), result("z", "h", { x: 1 })];
     expect(messagesOf(...messages)).toEqual([
       said("Hi"),
@@ -384,7 +384,7 @@ describe("turns as the API wants them", () => {
     ]);
     expect(warningsOf({ messages })).toHaveLength(3);
   });
-  test("ids are unique, and hold what the API allows", () => {
+  test("call ids are unique, and contain only what the API allows", () => {
     const round = [{ role: "assistant", content: [call("functions.f:0", "f")] }, result("functions.f:0", "f")] as Message[];
     const ids = JSON.stringify(messagesOf(user, ...round, ...round)).match(/"(?:id|tool_use_id)":"[^"]*"/g);
     expect(ids).toEqual([
@@ -394,7 +394,7 @@ describe("turns as the API wants them", () => {
       '"tool_use_id":"functions_f_0_2"',
     ]);
   });
-  test("a system text stands in front, or behind the user's, or is labelled", () => {
+  test("system texts go first; later ones become a system message after a user's, or labelled text", () => {
     const system = (content: string): Message => ({ role: "system", content: [text(content)] });
     const body = encode({ messages: [system("A"), { role: "developer", content: [text("B")] }, user, system("C"), system("D")] });
     expect(body.system).toEqual([text("A"), text("B")]);
@@ -416,11 +416,11 @@ describe("turns as the API wants them", () => {
       messagesOf(user, { role: "assistant", content: [text("\n\n"), call("a", "f")] }, result("a", "f", ""), { role: "user", content: [] }),
     ).toEqual([said("Hi"), { role: "assistant", content: [{ type: "tool_use", id: "a", name: "f", input: {} }] }, said([answer("a", "")])]);
   });
-  test("a user begins, whoever did", () => {
+  test("the conversation always begins with a user message", () => {
     expect(messagesOf({ role: "user", content: [] })).toEqual([said(".")]);
     expect(validateRequest("anthropic", encode({ messages: [{ role: "assistant", content: [text("Hello")] }, user] }))).toEqual([]);
   });
-  test("thinking that Anthropic did not sign is left out, unless the server takes it", () => {
+  test("thinking that Anthropic did not sign is left out, unless the server accepts it", () => {
     const thinking: Message = {
       role: "assistant",
       content: [{ type: "thinking", text: "Hm", state: [state("sig", "x", "gemini")] }, text("Yes")],
@@ -432,7 +432,7 @@ describe("turns as the API wants them", () => {
       content: [{ type: "thinking", thinking: "Hm", signature: EMPTY_CAPSULE }, text("Yes")],
     });
   });
-  test("a call that was cut is left out, one that cannot be read shows its text", () => {
+  test("a truncated call is left out, and an unreadable one becomes text", () => {
     const cut: Part = { ...call("a", "f", { x: "hal" }), truncated: true };
     const broken: Part = { type: "malformed", raw: '{"name":"f","arguments":"{oops"}', code: "bad-arguments", reason: "", id: "b" };
     const messages: Message[] = [
@@ -445,7 +445,7 @@ describe("turns as the API wants them", () => {
     expect(body.messages).toMatchObject([{}, { content: [text("Now"), { type: "tool_use", id: "b", name: "f" }, { type: "text" }] }, {}]);
     expect(validateRequest("anthropic", body)).toEqual([]);
   });
-  test("images, documents, and what has no block", () => {
+  test("images and documents become blocks, and other media labels", () => {
     const media = (mediaType: string, more: object) => ({ type: "media", mediaType, ...more }) as const;
     const content = [
       media("image/png", { data: "AA==" }),
@@ -470,7 +470,7 @@ describe("turns as the API wants them", () => {
       { content: [{ content: [{ type: "image" }] }] },
     ]);
   });
-  test("the arguments' own text is sent", () => {
+  test("call arguments are sent in the model's own JSON text", () => {
     const json = '{"n":12345678901234567890, "x": 1.0}';
     const part: Part = { ...call("a", "f", JSON.parse(json)), json };
     const { body } = anthropic.encodeRequest({ model: "m", messages: [user, { role: "assistant", content: [part] }, result("a", "f")] });
@@ -478,11 +478,11 @@ describe("turns as the API wants them", () => {
   });
 });
 
-describe("tools and settings as the API wants them", () => {
+describe("tools and settings as Anthropic demands them", () => {
   const tools = [{ name: "f" }, { name: "g" }];
   const forced = { tools, toolChoice: "required" } as const;
 
-  test("names that are forbidden are changed, and come back", () => {
+  test("forbidden tool names are replaced, and restored in the answer", () => {
     const name = `mcp.server/${"x".repeat(140)}`;
     const { body, context } = anthropic.encodeRequest({
       model: "m",
@@ -516,18 +516,18 @@ describe("tools and settings as the API wants them", () => {
   ])("%j", (request, choice) => {
     expect(encode(request).tool_choice).toEqual(choice);
   });
-  test("allowed tools are the only ones", () => {
+  test("tools that are not allowed are not sent", () => {
     expect(encode({ tools, toolChoice: { allowed: ["g"], required: true } })).toMatchObject({
       tools: [{ name: "g" }],
       tool_choice: { type: "any" },
     });
   });
-  test("a custom tool is a function with one string", () => {
+  test("a custom tool becomes a function with one string", () => {
     expect(encode({ tools: [{ name: "patch", kind: "custom", grammar: { syntax: "lark", definition: "start: x" } }] }).tools).toMatchObject(
       [{ name: "patch", description: expect.stringContaining("start: x"), input_schema: { required: ["input"] } }],
     );
   });
-  test("a schema is one object", () => {
+  test("alternatives at the top of a schema become one object", () => {
     const parameters = {
       anyOf: [
         { type: "object", properties: { a: {} } },
@@ -559,11 +559,11 @@ describe("tools and settings as the API wants them", () => {
     expect(rest).toEqual(expected);
     expect(validateRequest("anthropic", body)).toEqual([]);
   });
-  test("an effort alone, as Anthropic's clients send it, is no wish to think", () => {
+  test("an effort alone, as Anthropic's clients send it, does not turn thinking on", () => {
     expect(encode(asking({ output_config: { effort: "low" } }))).toMatchObject({ output_config: { effort: "low" } });
     expect(encode(asking({ output_config: { effort: "low" } })).thinking).toBeUndefined();
   });
-  test("what cannot stand side by side does not", () => {
+  test("settings that exclude each other are never sent together", () => {
     const body = encode({ ...forced, thinking: { enabled: true }, sampling: { temperature: 1.5, topP: 0.5, seed: 1 } });
     expect(body).toMatchObject({ tool_choice: { type: "any" }, temperature: 1 });
     expect(body.thinking).toBeUndefined();
@@ -574,13 +574,13 @@ describe("tools and settings as the API wants them", () => {
     expect(encode({ thinking: { budget: 2000 }, sampling: { topK: 1 } }).top_k).toBeUndefined(); // "`top_k` must be unset when thinking is enabled"
     expect(warningsOf({ sampling: { seed: 1 }, output: {}, stop: [" "] })).toHaveLength(3);
   });
-  test("its own clients know which models take top_p beside a temperature", () => {
+  test("its own clients may send top_p beside a temperature, which some models accept", () => {
     const body = encode(asking({ temperature: 0.7, top_p: 0.3 }));
     expect(body).toMatchObject({ temperature: 0.7, top_p: 0.3 });
     expect(warningsOf(asking({ temperature: 0.7, top_p: 0.3 }))).toEqual([]);
     expect(encode(asking({ temperature: 0.7, top_p: 0.3, thinking: { type: "adaptive" } })).top_p).toBeUndefined();
   });
-  test("structured output is closed", () => {
+  test("a schema for structured output is closed", () => {
     expect(encode({ output: { schema: { type: "object", properties: { a: { type: "object" } } } } }).output_config).toEqual({
       format: {
         type: "json_schema",
@@ -593,7 +593,7 @@ describe("tools and settings as the API wants them", () => {
     expect(warningsOf({ thinking: { budget: 500 } })).toEqual(["a thinking budget of 500 tokens was sent as 1024"]);
     expect(warningsOf({ thinking: { budget: 1024 } })).toEqual([]);
   });
-  test("there is always a limit", () => {
+  test("there is always a token limit", () => {
     expect(encode({}).max_tokens).toBe(32_000);
     expect(encode({}, { maxTokens: 500 }).max_tokens).toBe(500);
   });
@@ -605,7 +605,7 @@ describe("tools and settings as the API wants them", () => {
   });
 });
 
-describe("decoding what was encoded gives the same request", () => {
+describe("a request survives being encoded and decoded", () => {
   const word = fc.stringMatching(/^[a-z][ a-zäß😀"\\\n]{0,12}[a-z]$/u);
   const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
   const args = fc.dictionary(word, json, { maxKeys: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
@@ -686,7 +686,7 @@ describe("decoding what was encoded gives the same request", () => {
       return Object.assign({ model: "m", maxTokens: 2000, messages }, declared, choice, ...settings) as Request;
     });
 
-  test("a property", () => {
+  test("for any request", () => {
     fc.assert(
       fc.property(request, (request) => {
         const { headers, body, context } = anthropic.encodeRequest(request);
@@ -696,7 +696,7 @@ describe("decoding what was encoded gives the same request", () => {
         const { extra, ...decoded } = anthropic.decodeRequest({ path: "/v1/messages", query: {}, headers, body: bytes });
         const kept = extra?.filter(({ kind }) => kind !== "headers" && kind !== "context_management") ?? [];
         const { extra: given, ...expected } = request;
-        // A conversation with calls needs tools: where there are none, the next test says what becomes of it.
+        // A conversation with calls but no tools gets them declared, with the tool choice `none`.
         const { tools = [], toolChoice, ...others } = decoded;
         if (expected.tools) expect(decoded).toEqual({ from: "anthropic", ...expected });
         else expect(others).toEqual({ from: "anthropic", ...expected });
@@ -730,7 +730,7 @@ describe("an answer of this wire passes through unchanged", () => {
       tidy(message),
     );
   });
-  test("and what it said can be sent back", () => {
+  test("and its content can be sent back", () => {
     const { content } = collect(decodeStream(fixture("web-search.sse")));
     expect(messagesOf(user, { role: "assistant", content }, user)).toMatchObject([
       {},
@@ -749,8 +749,8 @@ describe("an answer of this wire passes through unchanged", () => {
   });
 });
 
-describe("streams of servers", () => {
-  test("an answer that begins anew in the middle is an error that says so; before anything was said it is none", () => {
+describe("answers read from servers' streams", () => {
+  test("an answer that starts again in the middle is an error, but not if nothing was said before", () => {
     const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
     const begin = event("message_start", {
       message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage: {} },
@@ -767,12 +767,12 @@ describe("streams of servers", () => {
     });
     expect(decodeStream(begin + begin + block + ended).at(-1)).toMatchObject({ reason: "tool-calls" });
   });
-  test.each(streams)("%s may be cut anywhere", (name) => {
+  test.each(streams)("%s gives the same events wherever it is cut", (name) => {
     const stream = fixture(`${name}.sse`);
     const whole = joined(decodeStream(stream));
     for (let cut = 0; cut <= stream.length; cut++) expect(joined(decodeStream(stream, cut))).toEqual(whole);
   });
-  test("calls, thinking and usage", () => {
+  test("calls, thinking and usage are read", () => {
     expect(joined(decodeStream(fixture("thinking-and-parallel-calls.sse")))).toEqual([
       { type: "start", id: "msg_1", model: "claude-x" },
       { type: "usage", inputTokens: 1203, outputTokens: 2, cachedTokens: 1000, cacheWriteTokens: 200 },
@@ -832,13 +832,13 @@ describe("streams of servers", () => {
     const calls = decodeStream(fixture(`${name}.sse`)).filter((event) => event.type === "tool-end");
     expect(calls).toEqual([expect.objectContaining({ truncated: true })]);
   });
-  test("a whole answer that was cut has a call that may be half of one", () => {
+  test("a whole answer that hit the token limit has its last call marked truncated", () => {
     const content = [{ type: "tool_use", id: "1", name: "f", input: { a: 1 } }];
     expect(anthropic.decodeResponse({ content, stop_reason: "max_tokens" }).content).toMatchObject([{ truncated: true }]);
     expect(anthropic.decodeResponse({ content, stop_reason: "tool_use" }).content).toMatchObject([{ arguments: { a: 1 } }]);
   });
   test.each(streams.filter((name) => name.startsWith("bad-") && !/interleaved|doubled|no-json/.test(name)))(
-    "%s gives the text and the call",
+    "%s still gives the text and the call",
     (name) => {
       expect(collect(decodeStream(fixture(`${name}.sse`))).content).toEqual([
         text("Hi"),
@@ -857,7 +857,7 @@ describe("streams of servers", () => {
     expect(new Set(content.map((part) => "id" in part && part.id)).size).toBe(3);
   });
   test.each([null, "", "<html>", { type: "error", error: { type: "api_error", message: "no" } }, [], { content: "x" }])(
-    "a whole answer %j is an error, not an exception",
+    "a whole answer of %j is an error, not an exception",
     (body) => {
       expect(anthropic.decodeResponse(body)).toMatchObject({ content: [], finish: { reason: "error" } });
     },
@@ -920,7 +920,7 @@ const ended = (id: string, index: number, args: JsonObject, more = {}): Event =>
 const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter", more = {}): Event => ({ type: "finish", reason, ...more });
 const typesIn = (stream: string): Json[] => eventsIn(stream).map(({ type }) => type ?? null);
 
-describe("what satisfies every client", () => {
+describe("a stream that satisfies every client", () => {
   const stream = encodeStream([
     start,
     { type: "thinking-start" },
@@ -942,7 +942,7 @@ describe("what satisfies every client", () => {
     for (const block of stream.trim().split("\n\n")) expect(block).toMatch(/^event: (\w+)\ndata: \{"type":"\1"/);
     expect(typesIn(stream).at(-1)).toBe("message_stop");
   });
-  test("input comes only in deltas", () => {
+  test("a call's input comes only in deltas", () => {
     const starts = eventsIn(stream).filter(({ type }) => type === "content_block_start");
     expect(starts.map((event) => (event.content_block as JsonObject).input)).toEqual([undefined, undefined, {}, {}]);
     expect(messageIn(stream).content).toMatchObject([
@@ -952,7 +952,7 @@ describe("what satisfies every client", () => {
       { id: "b", input: { y: 2 } },
     ]);
   });
-  test("the prompt is counted without what the cache had or got", () => {
+  test("input_tokens does not include cached tokens", () => {
     expect(messageIn(stream)).toMatchObject({
       stop_reason: "tool_use",
       usage: {
@@ -964,10 +964,10 @@ describe("what satisfies every client", () => {
       },
     });
   });
-  test("thinking that nobody signed is signed by us: some clients drop it otherwise", () => {
+  test("unsigned thinking gets a signature of ours, since some clients drop it otherwise", () => {
     expect(messageIn(stream).content).toMatchObject([{ signature: EMPTY_CAPSULE }, {}, {}, {}]);
   });
-  test("a heartbeat is a ping, behind message_start", () => {
+  test("a heartbeat is a ping, after message_start", () => {
     const encoder = anthropic.createStreamEncoder({ model: "m", messages: [] });
     expect(typesIn(encoder.heartbeat() + encoder.heartbeat() + encoder.encode({ type: "text", text: "x" }))).toEqual([
       "message_start",
@@ -979,7 +979,7 @@ describe("what satisfies every client", () => {
     encoder.encode(finish("stop"));
     expect(encoder.heartbeat() + encoder.end() + encoder.encode({ type: "text", text: "x" })).toBe("");
   });
-  test("messages of two answers have two ids", () => {
+  test("two answers have different message ids", () => {
     const idOf = () => messageIn(anthropic.createStreamEncoder({ model: "m", messages: [] }).heartbeat()).id;
     expect(idOf()).not.toBe(idOf());
   });
@@ -993,7 +993,7 @@ describe("what satisfies every client", () => {
   ])("%j", (event, expected) => {
     expect(messageIn(encodeStream([start, { type: "text", text: "x" }, event]))).toMatchObject(expected);
   });
-  test("a refusal in words is one in Anthropic's form", () => {
+  test("a refusal is written in Anthropic's form", () => {
     const stream = encodeStream([start, { type: "refusal", text: "No" }, { type: "refusal", text: "." }, finish("stop")]);
     expect(messageIn(stream)).toMatchObject({ stop_reason: "refusal", stop_details: { type: "refusal", explanation: "No." } });
     expect(
@@ -1005,7 +1005,7 @@ describe("what satisfies every client", () => {
   });
 });
 
-describe("no client may run a call that was not whole", () => {
+describe("no client may run an incomplete call", () => {
   const cut = (deltas: string[]) => [
     start,
     started("a", 0),
@@ -1014,7 +1014,7 @@ describe("no client may run a call that was not whole", () => {
     finish("length"),
   ];
 
-  test("broken JSON shows it; what would look whole is never stopped", () => {
+  test("a block whose JSON is visibly broken is stopped; one that would look complete never is", () => {
     expect(typesIn(encodeStream(cut(['{"x":"hal'])))).toContain("content_block_stop");
     for (const deltas of [[], [""], ['{"x":1}']]) expect(typesIn(encodeStream(cut(deltas)))).not.toContain("content_block_stop");
     for (const deltas of [[], ['{"x":1}'], ['{"x":"hal']]) {
@@ -1024,14 +1024,14 @@ describe("no client may run a call that was not whole", () => {
       expect(JSON.stringify(eventsIn(stream))).not.toContain('hal\\"}');
     }
   });
-  test("a whole answer leaves it out, with a warning", () => {
+  test("a whole answer leaves the call out, with a warning", () => {
     const warnings: string[] = [];
     const response = collect(cut(['{"x":"hal']));
     const body = anthropic.encodeResponse(response, { model: "m", messages: [] }, { warn: ({ message }) => warnings.push(message) });
     expect(body).toMatchObject({ content: [], stop_reason: "max_tokens" });
     expect(warnings).toHaveLength(1);
   });
-  test("one that turns out unreadable ends the stream with an error, at once", () => {
+  test("a call that turns out to be unreadable ends the stream with an error, at once", () => {
     const malformed: Event = { type: "malformed", id: "a", raw: "x", code: "bad-arguments", reason: "no JSON" };
     const stream = encodeStream([
       start,
@@ -1045,18 +1045,18 @@ describe("no client may run a call that was not whole", () => {
     expect(typesIn(stream)).toEqual(["message_start", "content_block_start", "content_block_delta", "error"]);
     expect(validateStream("anthropic", stream)).toEqual([]);
   });
-  test("one that never began is left out, with a warning", () => {
+  test("an unreadable call that was never started is left out, with a warning", () => {
     const warnings: string[] = [];
     const malformed: Event = { type: "malformed", raw: "x", code: "no-name", reason: "" };
     encodeStream([start, malformed, { type: "text", text: "x" }, finish("stop")], {}, (message) => warnings.push(message));
     expect(warnings).toHaveLength(1);
   });
-  test("an answer that just ends is an error", () => {
+  test("an answer without a finish ends with an error", () => {
     expect(typesIn(encodeStream([start, { type: "text", text: "x" }])).at(-1)).toBe("error");
   });
 });
 
-test("nothing stands behind a call that was cut: the SDK's eager runner takes a next block for the call's end", () => {
+test("nothing follows a truncated call, since the SDK's eager runner takes the next block for the end of the call", () => {
   const cut: Event[] = [
     { type: "tool-start", id: "a", index: 0, name: "f" },
     { type: "tool-delta", id: "a", json: '{"x":"ha' },
@@ -1081,7 +1081,7 @@ test("nothing stands behind a call that was cut: the SDK's eager runner takes a 
   }
 });
 
-describe("thinking and state that must come back", () => {
+describe("thinking and state that must come back in the next request", () => {
   const request = { thinking: { enabled: true, show: false } };
   const thought: Event[] = [
     { type: "thinking-start" },
@@ -1090,7 +1090,7 @@ describe("thinking and state that must come back", () => {
   ];
   const back = (stream: string): Message | undefined => saying({ role: "assistant", content: messageIn(stream).content })[0];
 
-  test("omitted thinking rides in the signature", () => {
+  test("thinking that the client does not want to see travels in the signature", () => {
     const stream = encodeStream([start, ...thought, { type: "thinking-end" }, { type: "text", text: "Yes" }, finish("stop")], request);
     expect(stream).not.toContain("secret");
     expect(messageIn(stream).content).toMatchObject([{ type: "thinking", thinking: "" }, text("Yes")]);
@@ -1105,19 +1105,19 @@ describe("thinking and state that must come back", () => {
       content: [{ type: "thinking", text: "secret plan 😀" }],
     });
   });
-  test("so it does where the server signed what it should have omitted", () => {
+  test("thinking that the server signed although it should have omitted it travels in the signature, too", () => {
     const signed = [state("signature", "c2lnbmVk", "anthropic")];
     const stream = encodeStream([start, ...thought, { type: "thinking-end", state: signed }, finish("stop")], request);
     expect(stream).not.toContain("secret");
     expect(back(stream)).toEqual({ role: "assistant", content: [{ type: "thinking", text: "secret plan 😀", state: signed }] });
   });
-  test("what the server did not sign is signed by us, since the ai SDK drops it otherwise, and goes back unsigned", () => {
+  test("unsigned thinking is signed by us, since the AI SDK drops it otherwise, and is sent back unsigned", () => {
     const unsigned = [{ ...state("signature", "", "anthropic"), quiet: true as const }];
     const stream = encodeStream([start, ...thought, { type: "thinking-end", state: unsigned }, finish("stop")]);
     expect(messageIn(stream).content).toEqual([{ type: "thinking", thinking: "secret plan 😀", signature: expect.stringMatching(/./) }]);
     expect(back(stream)).toEqual({ role: "assistant", content: [{ type: "thinking", text: "secret plan 😀", state: unsigned }] });
   });
-  test("another wire's state of thinking and of calls rides along", () => {
+  test("state of another wire, on thinking and on calls, travels along", () => {
     const signature = state("thoughtSignature", "AbC=", "gemini");
     const stream = encodeStream([
       start,
@@ -1142,20 +1142,20 @@ describe("thinking and state that must come back", () => {
     const whole = anthropic.encodeResponse(collect(decodeStream(stream)), { model: "m", messages: [] }) as Draft;
     expect(saying({ role: "assistant", content: whole.content })[0]).toEqual(back(stream));
   });
-  test("state that only the end of a call brings rides behind it", () => {
+  test("state that comes with the end of a call follows the call", () => {
     const signature = state("thoughtSignature", "AbC=", "gemini");
     const stream = encodeStream([start, started("a", 0), ended("a", 0, { x: 1 }, { state: [signature] }), finish("tool-calls")]);
     expect(validateStream("anthropic", stream)).toEqual([]);
     expect(back(stream)).toEqual({ role: "assistant", content: [{ ...call("a", "f", { x: 1 }), state: [signature] }] });
   });
-  test("a broken capsule is ignored, a signature of Anthropic's is not touched", () => {
+  test("a broken capsule is ignored, and Anthropic's own signatures are untouched", () => {
     const content = [{ type: "thinking", thinking: "Hm", signature: `${EMPTY_CAPSULE.slice(0, 12)}!!` }];
     expect(openCapsule("c2ln")).toBeUndefined();
     expect(saying({ role: "assistant", content })[0]).toEqual({ role: "assistant", content: [{ type: "thinking", text: "Hm" }] });
   });
 });
 
-describe("events that are encoded and decoded are the same", () => {
+describe("an answer survives being encoded and decoded", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "ß", "😀", "\n", '"', "\u2028", " "), minLength: 1, maxLength: 6 });
   const args = fc
     .dictionary(word, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
@@ -1192,7 +1192,7 @@ describe("events that are encoded and decoded are the same", () => {
     ];
   });
 
-  test("a property, wherever the stream is cut", () => {
+  test("for any events, wherever the stream is cut", () => {
     fc.assert(
       fc.property(answers, fc.nat(), (events, at) => {
         const stream = encodeStream(events);
@@ -1222,7 +1222,7 @@ describe("errors", () => {
     expect(encoded).toMatchObject({ status, body: { type: "error", error: { type, message: "why" } } });
     if (code !== "internal") expect(anthropic.decodeError(status, {}, encoded.body)).toMatchObject({ code, message: "why" });
   });
-  test("a prompt that is too long is said in the words that make Claude Code compact", () => {
+  test("a prompt that is too long is reported in the words that make Claude Code compact", () => {
     const { status, body } = anthropic.encodeError({
       code: "context-length",
       message: "too much",
@@ -1235,11 +1235,11 @@ describe("errors", () => {
       tokens: { used: 300_000, limit: 200_000 },
     });
   });
-  test("the time to wait rides along", () => {
+  test("the time to wait is passed on", () => {
     expect(anthropic.encodeError({ code: "rate-limit", message: "", retryAfterMs: 1500 }).headers).toMatchObject({ "retry-after": "2" });
     expect(anthropic.decodeError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
   });
-  test("in mid-stream it is an event, and the last one", () => {
+  test("in the middle of a stream it is an event, and the last one", () => {
     const error = { code: "overloaded", message: "busy" } as const;
     const stream = encodeStream([start, { type: "text", text: "x" }, { type: "finish", reason: "error", error }]);
     expect(validateStream("anthropic", stream)).toEqual([]);
@@ -1251,7 +1251,7 @@ describe("errors", () => {
   });
 });
 
-test("models and counts", () => {
+test("models and token counts are read and written", () => {
   const models = [
     { id: "a", name: "A", created: 1_700_000_000, contextLength: 1000 },
     { id: "b", name: "b" },
@@ -1269,7 +1269,7 @@ test("models and counts", () => {
   expect(anthropic.decodeTokenCount?.({ input_tokens: 5 })).toBe(5);
 });
 
-test("files that only Anthropic's servers have become labels elsewhere, and stay what they are there", () => {
+test("files stored at Anthropic become labels for other wires, and are unchanged for Anthropic", () => {
   const content = [
     { type: "text", text: "see" },
     { type: "image", source: { type: "file", file_id: "file_1" } },
@@ -1285,7 +1285,7 @@ test("files that only Anthropic's servers have become labels elsewhere, and stay
   expect(getWire("anthropic").encodeRequest(request).body).toMatchObject({ messages: [{ role: "user", content }] });
 });
 
-test("a document's title and context are told beside its words", () => {
+test("a document's title and context are passed on beside its text", () => {
   const source = { type: "text", media_type: "text/plain", data: "words" };
   const body = {
     model: "m",

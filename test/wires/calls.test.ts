@@ -7,34 +7,34 @@ import { validateRequest } from "./validators.ts";
 const decode = (id: WireId, body: object) =>
   getWire(id).decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body });
 
-describe("ids of calls", () => {
+describe("call ids", () => {
   const turn = (args: { [key: string]: Json }) => [
     { role: "model", parts: [{ functionCall: { name: "f", args } }] },
     { role: "user", parts: [{ functionResponse: { name: "f", response: { output: "r" } } }] },
   ];
   test.each<[string, object[]]>([
-    ["a string in the arguments", turn({ tool_call_id: "call_0" })],
+    ["an argument that equals an id", turn({ tool_call_id: "call_0" })],
     ["the id of another call", [{ role: "model", parts: [{ functionCall: { id: "call_0", name: "g", args: {} } }] }]],
-  ])("what was sent keeps its ids, whatever comes later: %s", (_title, later) => {
+  ])("messages already sent keep their ids, whatever follows: %s", (_title, later) => {
     const first = [{ role: "user", parts: [{ text: "go" }] }, ...turn({})];
     const { messages } = decode("gemini", { contents: first });
     expect(decode("gemini", { contents: [...first, ...later] }).messages.slice(0, messages.length)).toEqual(messages);
   });
-  test("an id that comes again is another call's, and results follow the latest", () => {
+  test("an id that is used again is a new call, and results go to the latest", () => {
     const calls = new Calls();
     expect(calls.add(undefined, "f").id).toBe("call_0");
     expect(calls.add("call_0", "g").id).toBe("call_1");
     expect(calls.answer({ id: "call_0", name: undefined })).toEqual({ id: "call_1", name: "g" });
     expect(calls.answer({ id: undefined, name: "f" })).toEqual({ id: "call_0", name: "f" });
   });
-  test("a result without an id answers the first of its name that waits, or else the first that waits", () => {
+  test("a result without an id answers the first open call of its name, or else the first open call", () => {
     const calls = new Calls();
     for (const name of ["f", "g", "f", "g"]) calls.add(undefined, name);
     const answered = (name: string | undefined) => calls.answer({ id: undefined, name }).id;
     expect(["g", "f", "other", "g", "f"].map(answered)).toEqual(["call_1", "call_0", "call_2", "call_3", "call_4"]);
   });
-  test("a long history without ids, and one of ids that are all the same, is read in one go", () => {
-    const many = Array.from({ length: 40_000 }, (_, i) => i); // by searching for each id, minutes
+  test("a long history is read in linear time, without ids or with all ids the same", () => {
+    const many = Array.from({ length: 40_000 }, (_, i) => i); // takes minutes if each id is searched for
     const calls = new Calls();
     for (const i of many) calls.add(i % 2 ? "same" : undefined, i < many.length / 2 ? "a" : "b");
     const ids = many.map((i) => calls.answer({ id: undefined, name: i < many.length / 2 ? "b" : "a" }).id);
@@ -56,7 +56,7 @@ describe("calls that were never answered, and results without their call", () =>
   };
   const messagesOf = (id: WireId, ...messages: Message[]) => (sentBy(id, ...messages).body as { messages: Json[] }).messages;
 
-  test.each(listWires().map(({ id }) => id))("%s gets a result for each call, and words for each other result", (id) => {
+  test.each(listWires().map(({ id }) => id))("%s gets a result for every call, and every stray result as text", (id) => {
     const strays = [result("z", { output: { x: 1 }, media: [image] }), result("y", { isError: true })];
     const { body, warnings } = sentBy(id, user, asked, ...strays, result("b"), user, asked, result("a"));
     const printed = JSON.stringify(body);
@@ -66,7 +66,7 @@ describe("calls that were never answered, and results without their call", () =>
     expect(printed).toContain("AAAA");
     expect(warnings).toEqual(expect.arrayContaining([expect.stringMatching("call without"), expect.stringMatching("result without")]));
   });
-  test("what the user says next, and a second result of the same call, stand behind the results", () => {
+  test("the user's text, and a second result of the same call, come after the results", () => {
     expect(messagesOf("openai-chat", user, asked, result("b"), result("b"), user, user).slice(2)).toEqual([
       { role: "tool", tool_call_id: "b", content: "result b" },
       { role: "tool", tool_call_id: "a", content: "Error: No result was given." },
@@ -76,14 +76,14 @@ describe("calls that were never answered, and results without their call", () =>
       { role: "user", content: "Hi" },
     ]);
   });
-  test("a call that was cut needs no result where it is left out", () => {
+  test("a truncated call that is left out needs no result", () => {
     const cut: Message = { role: "assistant", content: [text("Well."), { ...call("a"), truncated: true }] };
     expect(messagesOf("openai-chat", user, cut, user)).toHaveLength(3);
     expect(sentBy("openai-responses", user, cut, user).body).toMatchObject({
       input: [{}, {}, { status: "incomplete" }, { call_id: "a" }, {}],
     });
   });
-  test("what was sent stays as it is when the conversation goes on", () => {
+  test("messages already sent stay the same as the conversation goes on", () => {
     const turns = [user, asked, result("a"), user, asked, user];
     const before = messagesOf("openai-chat", ...turns.slice(0, 4));
     expect(messagesOf("openai-chat", ...turns).slice(0, before.length)).toEqual(before);
@@ -126,7 +126,7 @@ describe("calls that were never answered, and results without their call", () =>
         ],
       },
     ],
-  ])("%s's own clients know what their server takes", (id, body) => {
+  ])("%s: requests of its own clients are not repaired", (id, body) => {
     const { body: sent, context } = getWire(id).encodeRequest(decode(id, { model: "m", ...body }));
     expect(JSON.parse(JSON.stringify(sent))).toMatchObject(body);
     expect(context.warnings).toEqual([]);

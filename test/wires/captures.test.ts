@@ -1,4 +1,4 @@
-// What real clients send, in every other wire: a request that its server would take.
+// Requests captured from real clients, translated to every other wire: the result is one that a server would accept.
 import { describe, expect, test } from "vitest";
 import type { Request, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -14,7 +14,7 @@ function wireOf(path: string): WireId | undefined {
   return /\/api\/chat/.test(path) ? "ollama" : undefined;
 }
 
-/** Bookkeeping that may be left out in silence, and what was converted or dropped: nothing else is ever said. */
+/** The only kinds of warnings that these requests may cause. */
 const CODES = new Set(["dropped", "converted", "schema", "tool-kind", "tool-choice", "no-result"]);
 
 describeShared("recorded requests", () => {
@@ -28,7 +28,7 @@ describeShared("recorded requests", () => {
     return getWire(wire).decodeRequest({ path: route, query: Object.fromEntries(new URLSearchParams(query)), headers, body });
   }
 
-  test("there are some of four wires", () => {
+  test("there are captures of four wires", () => {
     expect(new Set(recorded.map(({ wire }) => wire)).size).toBe(4);
   });
 

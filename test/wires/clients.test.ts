@@ -31,7 +31,7 @@ const failed = (code: ErrorCode, more: object = {}): Event => ({
 
 const asked = (wire: WireId): Request => ({ model: "m", messages: [], stream: wire === "ollama" ? "ndjson" : "sse" });
 
-/** What a client reads, with a heartbeat behind every event. */
+/** What a client receives, with a heartbeat after every event. */
 function sent(wire: WireId, events: readonly Event[], { beats = true, request = asked(wire) } = {}): string {
   const encoder = getWire(wire).createStreamEncoder(request, { now: () => new Date(0) });
   return events.map((event) => encoder.encode(event) + (beats ? encoder.heartbeat() : "")).join("") + encoder.end();
@@ -57,7 +57,7 @@ const PATHS: Record<WireId, string> = {
   gemini: "/v1beta/models/m:streamGenerateContent",
   ollama: "/api/chat",
 };
-/** All that a request becomes for servers that know nothing of its wire. */
+/** What a request becomes for servers of all other wires. */
 const toChat = (request: Request) => encoded("openai-chat", request);
 function encoded(wire: WireId, request: Request) {
   const output = getWire(wire).encodeRequest(request);
@@ -72,27 +72,27 @@ describe("Gemini: what the stream must look like", () => {
   const chunks = dataOf(stream);
   test.each<Row>([
     [
-      "data: and a blank line; never without the space",
+      'events are "data: " with the space, and end with a blank line',
       () => expect(stream.split("\n\n").every((event) => event === "" || event.startsWith("data: {"))).toBe(true),
     ],
-    ["no comment, not even as a heartbeat", () => expect(stream).not.toMatch(/^:/m)],
+    ["no comments, not even as a heartbeat", () => expect(stream).not.toMatch(/^:/m)],
     ["no [DONE]", () => expect(stream).not.toContain("[DONE]")],
     [
-      "U+2028 and U+2029 are escaped, and still said",
+      "U+2028 and U+2029 are escaped, and still there",
       () => {
         expect(stream).not.toMatch(/[\u2028\u2029]/);
         expect(stream).toContain("\\u2028");
       },
     ],
     [
-      "always one finishReason, in the last event",
+      "there is exactly one finishReason, in the last event",
       () => {
         const reasons = chunks.map((chunk) => JSON.stringify(chunk).match(/"finishReason":"\w+"/g)?.length ?? 0);
         expect(reasons).toEqual([...reasons.slice(1).map(() => 0), 1]);
       },
     ],
     [
-      "every event has a part: genai's chats forget the turn otherwise",
+      "every event has a part, since genai's chats otherwise forget the turn",
       () => {
         for (const chunk of chunks)
           expect(chunk).toMatchObject({ candidates: [{ content: { role: "model", parts: [expect.anything()] } }] });
@@ -114,7 +114,7 @@ describe("Gemini: what the stream must look like", () => {
       },
     ],
     [
-      "an answer without a word stays one: the client nudges",
+      "an empty answer stays empty, so that the client can ask again",
       () =>
         expect(dataOf(sent("gemini", [{ type: "start" }, { type: "finish", reason: "stop" }], { beats: false }))).toMatchObject([
           { candidates: [{ content: { parts: [{ text: "" }] }, finishReason: "STOP" }] },
@@ -122,7 +122,7 @@ describe("Gemini: what the stream must look like", () => {
     ],
     ["thoughts are parts of their own", () => expect(stream).toContain('{"text":"Hm\\u2029.","thought":true}')],
     [
-      "an error in mid-stream is a data event of its own",
+      "an error in the middle of a stream is a data event of its own",
       () => {
         const events = dataOf(sent("gemini", [...head, failed("overloaded")]));
         expect(events.at(-1)).toEqual({ error: { code: 503, message: "no", status: "UNAVAILABLE" } });
@@ -136,7 +136,7 @@ describe("Gemini: what the stream must look like", () => {
     ["overloaded", 503],
     ["bad-request", 400],
     ["not-found", 404],
-  ])("%s has the status that gemini-cli retries, or not: %i", (code, status) =>
+  ])("%s has a status that makes gemini-cli retry, or not: %i", (code, status) =>
     expect(getWire("gemini").encodeError({ code, message: "no" })).toMatchObject({
       status,
       body: { error: { code: status, message: "no" } },
@@ -199,7 +199,7 @@ describe("Gemini: what clients send", () => {
       },
     ],
     [
-      "ids that are missing on both sides",
+      "ids missing on both calls and results",
       () => {
         const [, said, result] = received("gemini", { contents: loop() }).messages;
         expect(said).toMatchObject({ content: [{ id: "call_0" }] });
@@ -211,7 +211,7 @@ describe("Gemini: what clients send", () => {
       () => expect(received("gemini", { contents: loop("f_1763_0") }).messages[2]).toMatchObject({ id: "f_1763_0" }),
     ],
     [
-      "skip_thought_signature_validator says nothing",
+      "skip_thought_signature_validator is not taken for a signature",
       () => {
         const [, said] = received("gemini", { contents: loop("1", { thoughtSignature: "skip_thought_signature_validator" }) }).messages;
         expect(said).toEqual({ role: "assistant", content: [{ type: "tool-call", id: "1", name: "f", arguments: {} }] });
@@ -271,14 +271,14 @@ describe("Anthropic: what the stream must look like", () => {
         ),
     ],
     [
-      "a heartbeat is a ping, never in front of message_start",
+      "a heartbeat is a ping, never before message_start",
       () => {
         expect(types(stream).filter((type) => type === "ping").length).toBeGreaterThan(3);
         expect(types(stream)[0]).toBe("message_start");
       },
     ],
     [
-      "input comes only in deltas: in the block's start it would be lost",
+      "a call's input comes only in deltas: in the block's start it would be lost",
       () => {
         const [start] = events.filter(({ content_block: block }) => (block as JsonObject | undefined)?.type === "tool_use");
         expect(start).toMatchObject({ content_block: { input: {} } });
@@ -309,7 +309,7 @@ describe("Anthropic: what the stream must look like", () => {
     ],
     ["thinking has a signature", () => expect(stream).toContain('"type":"signature_delta"')],
     [
-      "stop_reason is tool_use where there is a tool_use",
+      "stop_reason is tool_use if there is a tool_use block",
       () => expect(events.at(-2)).toMatchObject({ type: "message_delta", delta: { stop_reason: "tool_use" } }),
     ],
     [
@@ -321,7 +321,7 @@ describe("Anthropic: what the stream must look like", () => {
         ]),
     ],
     [
-      "usage in message_delta is what counts; message_start may say 0",
+      "usage in message_delta counts; message_start may say 0",
       () => {
         expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 0 } } });
         expect(events.at(-2)).toMatchObject({
@@ -330,7 +330,7 @@ describe("Anthropic: what the stream must look like", () => {
       },
     ],
     [
-      "a stream cut inside a tool_use block ends with an error, the block open",
+      "a stream cut inside a tool_use block ends with an error, and the block stays open",
       () => {
         const cut = sent("anthropic", [...head, ...called.slice(0, 2)]);
         expect(types(cut).at(-1)).toBe("error");
@@ -338,14 +338,14 @@ describe("Anthropic: what the stream must look like", () => {
       },
     ],
     [
-      "an overloaded server in mid-stream is event: error",
+      "an overloaded server is reported in the middle of a stream as event: error",
       () =>
         expect(sent("anthropic", [...head, failed("overloaded")])).toMatch(
           /event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error","message":"no"\}\}\n\n$/,
         ),
     ],
     [
-      "input that is no JSON never looks like a whole call",
+      "input that is not JSON never looks like a complete call",
       () => {
         const bad = sent("anthropic", [
           ...head,
@@ -377,7 +377,7 @@ describe("Anthropic: what clients send", () => {
   const texts = (request: Request) => JSON.stringify(toChat(request).body.messages);
   test.each<Row>([
     [
-      "the billing line is not in another model's prompt",
+      "the billing line does not reach another model's prompt",
       () => {
         const system = [
           { type: "text", text: "x-anthropic-billing-header: cc_version=1" },
@@ -389,7 +389,7 @@ describe("Anthropic: what clients send", () => {
       },
     ],
     [
-      "a system message in mid-conversation, with an output_config of its own",
+      "a system message in the middle of a conversation, with its own output_config",
       () => {
         const request = ask({ messages: [hi, { role: "system", content: "Be.", output_config: { effort: "high" } }] });
         expect(request.messages[1]).toMatchObject({ role: "system", content: [{ text: "Be." }] });
@@ -399,14 +399,14 @@ describe("Anthropic: what clients send", () => {
       },
     ],
     [
-      "the same message as blocks and as a string is the same prompt",
+      "the same message as blocks or as a string gives the same prompt",
       () =>
         expect(
           texts(ask({ messages: [{ role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral" } }] }] })),
         ).toBe(texts(ask({}))),
     ],
     [
-      "thinking that is adaptive and not shown; an effort beside it",
+      "adaptive thinking that is not shown, with an effort",
       () =>
         expect(ask({ thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "medium" } }).thinking).toEqual({
           enabled: true,
@@ -419,7 +419,7 @@ describe("Anthropic: what clients send", () => {
       () => expect(ask({ thinking: { type: "enabled", budget_tokens: 2000 } }).thinking).toEqual({ enabled: true, budget: 2000 }),
     ],
     [
-      "tool search: a placeholder is hidden, a tool that was referred to is offered, and the result has a text",
+      "tool search: a placeholder is hidden, a tool that was referred to is offered, and the result has text",
       () => {
         const tools = [
           { name: "ToolSearch", input_schema: { type: "object" } },
@@ -438,7 +438,7 @@ describe("Anthropic: what clients send", () => {
       },
     ],
     [
-      "results: a string or blocks, errors, text behind them",
+      "results: a string or blocks, errors, and text after them",
       () => {
         const content = [
           {
@@ -475,7 +475,7 @@ describe("Anthropic: what clients send", () => {
         ).toMatchObject({ content: [{ type: "thinking", text: "Hm." }, { type: "text" }] }),
     ],
     [
-      "all that its schemas hold stays",
+      "everything in its tool schemas is kept",
       () => {
         const input_schema = {
           $schema: "x",
@@ -497,7 +497,7 @@ describe("Anthropic: what clients send", () => {
         ).toBeUndefined(),
     ],
     [
-      "betas and versions that nobody knows",
+      "unknown betas and versions",
       () => {
         const headers = { "anthropic-version": "2026-10-21", "anthropic-beta": "new-2027" };
         const request = received("anthropic", { model: "m", max_tokens: 9, messages: [hi] }, { headers });
@@ -506,7 +506,7 @@ describe("Anthropic: what clients send", () => {
       },
     ],
     [
-      "context_management, metadata: bookkeeping, no warning elsewhere",
+      "context_management and metadata are bookkeeping, left out without a warning",
       () =>
         expect(
           toChat(ask({ context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] }, metadata: { user_id: "{}" } }))
@@ -522,7 +522,7 @@ describe("Responses: what the stream must look like", () => {
   const of = (type: string) => events.filter((event) => event.type === type);
   test.each<Row>([
     [
-      "every item is added before its pieces: the openai SDK finds no output otherwise",
+      "every item is added before its pieces, since the openai SDK otherwise finds no output",
       () => {
         const seen = new Set<unknown>();
         for (const { type, output_index, item } of events) {
@@ -533,7 +533,7 @@ describe("Responses: what the stream must look like", () => {
       },
     ],
     [
-      "every item is done, with complete arguments: codex and the ai SDK act on nothing else",
+      "every item is done, with complete arguments, since codex and the AI SDK act on nothing else",
       () =>
         expect(of("response.output_item.done").map(({ item }) => item)).toMatchObject([
           { type: "reasoning" },
@@ -542,7 +542,7 @@ describe("Responses: what the stream must look like", () => {
         ]),
     ],
     [
-      "completed comes last, with the whole output and usage",
+      "response.completed comes last, with the whole output and usage",
       () => {
         const { type, response } = events.at(-1) as { type: string; response: { output: unknown[]; usage: unknown } };
         expect(type).toBe("response.completed");
@@ -551,7 +551,7 @@ describe("Responses: what the stream must look like", () => {
       },
     ],
     [
-      "event: lines and sequence numbers, though most do not look",
+      "event: lines and sequence numbers are there, though most clients ignore them",
       () => {
         expect([...stream.matchAll(/^event: (.*)\ndata: \{"type":"(.*?)"/gm)].every(([, line, type]) => line === type)).toBe(true);
         expect(events.map(({ sequence_number: n }) => n)).toEqual(events.map((_, i) => i));
@@ -559,7 +559,7 @@ describe("Responses: what the stream must look like", () => {
     ],
     ["a heartbeat is a comment", () => expect(stream).toMatch(/^:$/m)],
     [
-      "an answer that breaks off is failed, with what was done",
+      "an answer that breaks off is reported as failed, with what was complete",
       () => {
         const last = dataOf(sent("openai-responses", [...head, ...called, failed("upstream")])).at(-1);
         expect(last).toMatchObject({
@@ -641,7 +641,7 @@ describe("Responses: what clients send", () => {
       },
     ],
     [
-      "the second turn repeats everything: reasoning, calls, results, custom ones, too",
+      "the second turn repeats everything: reasoning, calls and results, custom ones included",
       () => {
         const input = [
           message("user", "Hi"),
@@ -685,7 +685,7 @@ describe("chat completions: what clients send, and need back", () => {
   const chat = (more: object) => received("openai-chat", { model: "m", messages: [hi], ...more });
   test.each<Row>([
     [
-      "usage comes only if it was asked for",
+      "usage comes only if the client asked for it",
       () => {
         const count = (more: object) =>
           sent("openai-chat", turn, { request: chat({ stream: true, ...more }) }).match(/"usage"/g)?.length ?? 0;
@@ -694,7 +694,7 @@ describe("chat completions: what clients send, and need back", () => {
     ],
     ["two user messages in a row stay two", () => expect(chat({ messages: [hi, hi] }).messages).toHaveLength(2)],
     [
-      "reasoning_content and an empty content beside calls come back",
+      "reasoning_content and an empty content beside calls are sent back",
       () => {
         const said = {
           role: "assistant",
@@ -708,7 +708,7 @@ describe("chat completions: what clients send, and need back", () => {
       },
     ],
     [
-      "developer, content as a list, results as a list",
+      "developer messages, content as a list, results as a list",
       () => {
         const parts = [{ type: "text", text: "x" }];
         const messages = [
@@ -726,21 +726,21 @@ describe("chat completions: what clients send, and need back", () => {
       },
     ],
     [
-      "a message pushed back as it came: refusal null, annotations",
+      "a message sent back as it came: refusal null, annotations",
       () =>
         expect(
           toChat(chat({ messages: [hi, { role: "assistant", content: "x", refusal: null, annotations: [] }] })).context.warnings,
         ).toEqual([]),
     ],
     [
-      "there is always a finish_reason, once",
+      "there is exactly one finish_reason",
       () => {
         for (const events of [turn, [{ type: "finish", reason: "stop" } satisfies Event]])
           expect(sent("openai-chat", events).match(/"finish_reason":"\w+"/g)).toHaveLength(1);
       },
     ],
     [
-      "an id with every call, the same from its first fragment on, and dense indices",
+      "every call has an id from its first fragment on, and indices without gaps",
       () => {
         const calls = dataOf(sent("openai-chat", [{ type: "start" }, ...called, { type: "finish", reason: "tool-calls" }])).flatMap(
           (chunk) => JSON.stringify(chunk).match(/"tool_calls":\[\{"index":0[^\]]*/g) ?? [],
@@ -749,7 +749,7 @@ describe("chat completions: what clients send, and need back", () => {
       },
     ],
     [
-      "a heartbeat is a comment, [DONE] the end",
+      "a heartbeat is a comment, and [DONE] is the end",
       () => {
         expect(sent("openai-chat", turn)).toMatch(/^:$/m);
         expect(sent("openai-chat", turn)).toMatch(/data: \[DONE\]\n\n$/);
@@ -768,25 +768,25 @@ describe("Ollama: lines", () => {
   ];
   test.each<Row>([
     [
-      "every line is one object, however the model wrote its arguments",
+      "every line is one object, however the model spelled its arguments",
       () => expect(linesOf(sent("ollama", events, { beats: false }))).toHaveLength(2),
     ],
     [
-      "a call comes whole, and its numbers are as they were written",
+      "a call comes whole, with its numbers as the model wrote them",
       () => expect(sent("ollama", events)).toContain('"arguments":{"a": 1.0,"b": "x"}'),
     ],
     [
-      "a heartbeat is a line without a word",
+      "a heartbeat is a line without text",
       () => expect(linesOf(sent("ollama", events))[0]).toMatchObject({ message: { content: "" }, done: false }),
     ],
     [
-      "the last line says done, and why",
+      "the last line has done, and the reason",
       () => expect(linesOf(sent("ollama", events)).at(-1)).toMatchObject({ done: true, done_reason: "stop" }),
     ],
   ])("%s", (_, check) => check());
 });
 
-describe("errors in mid-stream have the wire's own form, and nothing comes after them", () => {
+describe("errors in the middle of a stream have the wire's own form, and nothing follows them", () => {
   test.each<[WireId, (text: string) => unknown, object]>([
     ["openai-chat", (text) => dataOf(text).at(-1), { error: { message: "no", type: "server_error", code: "overloaded" } }],
     [
@@ -802,17 +802,17 @@ describe("errors in mid-stream have the wire's own form, and nothing comes after
     expect(last(text)).toMatchObject(expected);
     expect(text).not.toMatch(/\[DONE\]|"finish_reason":"|message_stop|"finishReason"|"done":true/);
     const decoder = getWire(id).createStreamDecoder();
-    const code = id === "ollama" ? "upstream" : "overloaded"; // it has no codes, only words
+    const code = id === "ollama" ? "upstream" : "overloaded"; // Ollama has no codes, only messages
     expect([...decoder.feed(text), ...decoder.flush()].at(-1)).toMatchObject({ reason: "error", error: { code } });
   });
 });
 
-describe("a prompt that is too long, in the words that make clients shorten it", () => {
+describe("a prompt that is too long is reported in the words that make clients shorten it", () => {
   const error = { code: "context-length" as const, message: "too long", tokens: { used: 200, limit: 100 } };
   test.each<[string, WireId, number, RegExp]>([
     ["Claude Code", "anthropic", 400, /prompt is too long: 200 tokens > 100 maximum/],
     [
-      "opencode, and all on chat completions",
+      "opencode, and every client of chat completions",
       "openai-chat",
       400,
       /maximum context length is 100.*invalid_request_error.*context_length_exceeded/,
@@ -832,7 +832,7 @@ describe("a prompt that is too long, in the words that make clients shorten it",
     ["openai-responses", "Your input exceeds the context window of this model: too long"],
     ["anthropic", "prompt is too long: too long"],
     ["gemini", "The input token count exceeds the maximum number of tokens allowed: too long"],
-  ])("%s, also where the server has not counted, and once", (id, words) => {
+  ])("%s, also if the server has not counted the tokens, and only once", (id, words) => {
     const { code, message } = error;
     const output = getWire(id).encodeError({ code, message });
     expect(JSON.stringify(output.body)).toContain(`"${words}"`);
@@ -840,7 +840,7 @@ describe("a prompt that is too long, in the words that make clients shorten it",
     expect(heard).toMatchObject({ code });
     expect(getWire(id).encodeError(heard).body).toEqual(output.body);
   });
-  test("codex hears it only in a stream", () => {
+  test("codex recognizes it only in a stream", () => {
     const output = getWire("openai-responses").encodeError(error, asked("openai-responses"));
     expect(output).toMatchObject({ status: 200, headers: { "content-type": "text/event-stream" } });
     expect(dataOf(String(output.body)).at(-1)).toMatchObject({
@@ -850,7 +850,7 @@ describe("a prompt that is too long, in the words that make clients shorten it",
   });
 });
 
-describe("usage means what each wire says it means", () => {
+describe("usage is counted as each wire defines it", () => {
   const events: Event[] = [{ type: "start" }, { type: "text", text: "x" }, usage, { type: "finish", reason: "stop" }];
   test.each<[WireId, object]>([
     [

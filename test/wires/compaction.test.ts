@@ -1,4 +1,4 @@
-// Summaries that stand for a conversation: every model can read them, and one can be asked of every model.
+// Summaries that replace a conversation: every model can read them, and any model can be asked for one.
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
@@ -20,12 +20,12 @@ describe("Anthropic's compaction blocks", () => {
       { role: "user", content: "Go on" },
     ],
   };
-  test.each(others("anthropic"))("%s gets the summary as a text", (to) => {
+  test.each(others("anthropic"))("%s gets the summary as text", (to) => {
     const { body: sent, context } = getWire(to).encodeRequest(decode("anthropic", body));
     expect(JSON.stringify(sent)).toContain("Summary of the conversation so far:\\n\\nThey want a boat.");
-    expect(context.warnings.map(({ code }) => code)).toEqual(to === "gemini" ? ["converted"] : []); // there a user must begin
+    expect(context.warnings.map(({ code }) => code)).toEqual(to === "gemini" ? ["converted"] : []); // Gemini demands that a user begins
   });
-  test("its own server gets the block, first of all", () => {
+  test("its own server gets the block, first in the conversation", () => {
     const { body: sent, context } = getWire("anthropic").encodeRequest(decode("anthropic", body));
     expect(sent).toMatchObject({
       messages: [
@@ -37,7 +37,7 @@ describe("Anthropic's compaction blocks", () => {
   });
 });
 
-describe("a compaction that a Responses client asks for", () => {
+describe("a compaction requested by a Responses client", () => {
   const request = decode("openai-responses", { input, stream: true });
   const text = "They want a boat.";
   const events: Event[] = [
@@ -57,12 +57,12 @@ describe("a compaction that a Responses client asks for", () => {
   };
   const last = (said: readonly Event[]) => answer(said).at(-1) as { type: string; response: { output: JsonObject[]; error?: JsonObject } };
 
-  test.each(others("openai-responses"))("%s is asked for it in words", (to) => {
+  test.each(others("openai-responses"))("%s is asked for a summary in words", (to) => {
     const { body, context } = getWire(to).encodeRequest(request);
     expect(JSON.stringify(body)).toContain("Summarize the conversation so far.");
     expect(context.warnings).toEqual([]);
   });
-  test("its own server gets the item, and its answer goes through", () => {
+  test("its own server gets the item, and its answer passes through", () => {
     expect(responses.encodeRequest(request).body).toMatchObject({ input: [{ role: "user" }, { role: "assistant" }, trigger] });
     const item = { type: "compaction", id: "cmp_1", encrypted_content: "sealed" };
     const own = (step: string): Event => ({
@@ -84,18 +84,18 @@ describe("a compaction that a Responses client asks for", () => {
     expect(said.slice(2)).toMatchObject([{ item }, { item }, { response: { output: [item], usage: { input_tokens: 3 } } }]);
     expect(JSON.stringify(said)).not.toContain("boat");
   });
-  test("the same where it does not stream", () => {
+  test("the same without streaming", () => {
     const whole = responses.encodeResponse(collect(events), { ...request, stream: false });
     expect(whole).toMatchObject({ status: "completed", output: [{ type: "compaction" }] });
   });
-  test.each(listWires().map(({ id }) => id))("what comes back is the summary, as a text of the user's, for %s", (to) => {
+  test.each(listWires().map(({ id }) => id))("the summary comes back as a user's text for %s", (to) => {
     const [item] = last(events).response.output;
     const next = decode("openai-responses", { input: [item, { role: "user", content: "Go on" }] });
     const { body, context } = getWire(to).encodeRequest(next);
     expect(JSON.stringify(body)).toContain("Summary of the conversation so far:\\n\\nThey want a boat.");
     expect(context.warnings).toEqual([]);
   });
-  test("a model that wrote no summary has not answered", () => {
+  test("a model that wrote no summary is reported as failed", () => {
     const call: Event[] = [
       { type: "tool-start", id: "c", index: 0, name: "f" },
       { type: "tool-end", id: "c", index: 0, name: "f", arguments: {} },

@@ -1,5 +1,5 @@
-// The oldest list of what goes wrong between gemini-cli and llama-server: each issue of the debugging guide in ../shared/seeds is a test here.
-// A stream of the server goes in, in pieces; what a Gemini client reads comes out.
+// The oldest list of what goes wrong between gemini-cli and llama-server: each issue of the debugging guide in ../shared/seeds is a test
+// here. A stream of the server goes in, in pieces; out comes what a Gemini client receives.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
@@ -19,7 +19,7 @@ interface Chunk {
   candidates: { content: { parts: Part[] }; finishReason?: string }[];
 }
 
-/** As the guide's own tests ask, with curl, and as gemini-cli asks. */
+/** The requests of the guide's own tests, made with curl, and of gemini-cli. */
 const asks = {
   curl: "/v1beta/models/gemma3-4ba:streamGenerateContent",
   "gemini-cli": "/v1beta/models/gemma3-4ba:streamGenerateContent?alt=sse",
@@ -34,7 +34,7 @@ function ask(path: string): Request {
   return client.decodeRequest({ path: pathname, query: Object.fromEntries(searchParams), headers: {}, body });
 }
 
-/** What the client reads of it. */
+/** What the client receives. */
 function through(stream: string, request: Request): { parts: Part[]; finish: string[] } {
   const decoder = server.createStreamDecoder(server.encodeRequest(request).context);
   const encoder = client.createStreamEncoder(request);
@@ -86,7 +86,7 @@ describe.each(Object.entries(asks))("%s", (_, path) => {
     const names = through(fixture(`${name}.sse`), request).parts.flatMap(({ functionCall: call }) => (call ? [call.name] : []));
     expect(names).toEqual(["write_file"]);
   });
-  test.each(streams)('issue: "terminated", or an empty reply: no stream ends without a reason (%s)', (name) => {
+  test.each(streams)('issue: "terminated", or an empty reply: every stream has a finish reason (%s)', (name) => {
     for (const stream of [fixture(`${name}.sse`), fixture(`${name}.sse`).replace("data: [DONE]\n\n", "")]) {
       expect(through(stream, request).finish).toEqual(["STOP"]);
     }
@@ -95,18 +95,18 @@ describe.each(Object.entries(asks))("%s", (_, path) => {
     expect(through(fixture("fields-missing-or-unknown.sse"), request).parts).toMatchObject([written]);
   });
 
-  test("what the guide skips is kept: a call that has no arguments is a call", () => {
+  test("what the guide skips is kept: a call without arguments is a call", () => {
     const stream = fixture("partial-json-chunks.sse").replace(/"arguments":"[^\n]*?"\}\}\]/g, '"arguments":""}}]');
     expect(through(stream, request).parts).toMatchObject([{ functionCall: { name: "write_file", args: {} } }]);
   });
-  test("validation: arguments that stay unreadable are reported, and not run", () => {
+  test("validation: arguments that cannot be read are reported, and the call is not run", () => {
     const { parts, finish } = through(fixture("partial-json-chunks.sse").replace('\\"}"', '\\""'), request);
     expect(parts).toEqual([]);
     expect(finish).toEqual(["MALFORMED_FUNCTION_CALL"]);
   });
 });
 
-test("the direct test, without streaming: the complete call, and the thinking", () => {
+test("the direct test, without streaming: the complete call and the thinking", () => {
   const request = ask("/v1beta/models/gemma3-4ba:generateContent");
   const response = server.decodeResponse(fixture("reasoning-content.json"));
   const answer = JSON.parse(printBody(client.encodeResponse(response, request))) as Chunk;

@@ -1,9 +1,9 @@
 // Every combination of what servers do wrong with calls: how they number them, which ids they give, when the name comes, and how the
-// arguments do. Where two readings are possible it is written down which one is taken.
+// arguments come. If a stream can be read in two ways, the test says which reading is taken.
 import { describe, expect, test } from "vitest";
 import { CallAccumulator, type CallFragment } from "../../src/wires/accumulate.ts";
 
-/** The calls that a model made: name and arguments. */
+/** The calls that a model made, each with name and arguments. */
 const answers: readonly (readonly [name: string, json: string])[][] = [
   [
     ["f", '{"a":[1,"}]"]}'],
@@ -32,7 +32,7 @@ const answers: readonly (readonly [name: string, json: string])[][] = [
   ],
 ];
 
-/** A fragment's place: of which call, the how-manieth of it, and of all. */
+/** A fragment's position: which call, the position inside that call, and among all fragments. */
 interface Place {
   call: number;
   piece: number;
@@ -99,25 +99,20 @@ function fragments({ number, id, name, text, order, answer }: Case): CallFragmen
   });
 }
 
-/** Streams that mean two things, and what they are taken for. */
+/** Ambiguous streams, and how they are read. */
 const ambiguous: Record<string, (one: Case) => boolean> = {
-  "the same call twice, without arguments, and nothing that sets them apart: one call that was said again": ({
-    number,
-    id,
-    answer,
-    text,
-  }) =>
+  "the same call twice, without arguments and with nothing to tell them apart: one call, repeated": ({ number, id, answer, text }) =>
     answer === answers[4] &&
     (number === "always 0" || number === "missing") &&
     (id === "doubled" || (text === 'whole behind "", none: ""' && (id === "missing" || id === "blank"))),
   "a name with every fragment, and a whole object behind {}: two calls": ({ name, text, id }) =>
     name === "repeated" && text === "whole behind {}" && id !== "repeated",
-  "a name and another id with every fragment, some of which could be a call of their own: they are": ({ name, id, text, number }) =>
+  "a name and a new id with every fragment, some of which could be a call of their own: each is a call": ({ name, id, text, number }) =>
     name === "repeated" &&
     id === "changing" &&
     (/\{\}|before/.test(text) || (number === "missing" && text === 'whole behind "", none: ""')),
-  "another number and a name with every fragment: calls": ({ name, number }) => name === "repeated" && number === "of the fragment",
-  "the same id for all, and the names last: a number that is new belongs to the call of that id": ({ name, id }) =>
+  "a new number and a name with every fragment: each is a call": ({ name, number }) => name === "repeated" && number === "of the fragment",
+  "the same id for all, and the names last: a new number belongs to the call of that id": ({ name, id }) =>
     name === "last" && id === "doubled",
   "a call that is {}, the name behind it, the next call without a head: {} was yet to be filled": ({ name, text, number, answer }) =>
     name === "last" && text === 'whole before ""' && number !== "right" && answer.some(([, json]) => json === "{}"),
@@ -134,7 +129,7 @@ for (const number of Object.keys(numbers) as Case["number"][])
             if (isSane) cases.push({ number, id, name, text, order, answer });
           }
 
-/** What becomes of it: names and arguments, in order. */
+/** What the accumulator makes of it: names and arguments, in order. */
 function read(one: Case): string[] {
   const calls = new CallAccumulator();
   const events = [...fragments(one).flatMap((fragment) => calls.add(fragment)), ...calls.end()];
@@ -146,11 +141,11 @@ function read(one: Case): string[] {
   );
 }
 
-describe("calls stay apart, complete and rightly named", () => {
+describe("calls stay apart, complete, and with the right name", () => {
   const isAmbiguous = (one: Case) => Object.values(ambiguous).some((is) => is(one));
   const clear = cases.filter((one) => !isAmbiguous(one));
 
-  test.each(Object.keys(numbers) as Case["number"][])("whatever else is wrong: number %s", (number) => {
+  test.each(Object.keys(numbers) as Case["number"][])("whatever else is wrong, if the number is: %s", (number) => {
     const wanted = clear.filter((one) => one.number === number);
     expect(wanted.length).toBeGreaterThan(50);
     for (const one of wanted) {
@@ -158,7 +153,7 @@ describe("calls stay apart, complete and rightly named", () => {
       expect(read(one), JSON.stringify(how)).toEqual(answer.map(([name, json]) => `${name} ${JSON.stringify(JSON.parse(json))}`));
     }
   });
-  test.each(Object.entries(ambiguous))("what means two things: %s", (_, is) => {
+  test.each(Object.entries(ambiguous))("an ambiguous stream: %s", (_, is) => {
     const taken = cases.filter(is);
     expect(taken.length).toBeGreaterThan(0);
     for (const one of taken) expect(read(one).length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// Deferred tools: what a search has found is offered to every model, and where only another server could search, all of them are (N25).
+// Deferred tools: what a search has found is offered to every model; if only another server could search, all tools are offered (N25).
 import { describe, expect, test } from "vitest";
 import type { Event, JsonObject, WireId } from "../../src/core/nouns.ts";
 import { offeredTools } from "../../src/wires/bridge.ts";
@@ -33,7 +33,7 @@ const sent = (to: WireId, request: ReturnType<typeof decode>) => {
   return { tools: (body as JsonObject).tools, said: context.warnings.map(({ message }) => message).join("\n") };
 };
 
-describe("a search that only another server has", () => {
+describe("a tool search that only another server can run", () => {
   const cases = hosted.flatMap(([from, body]) => wires.filter((to) => to !== from).map((to) => [from, to, body] as const));
   test.each(cases)("%s to %s: the tools themselves are offered, with a warning", (from, to, body) => {
     const { tools, said } = sent(to, decode(from, body));
@@ -41,15 +41,15 @@ describe("a search that only another server has", () => {
     expect(JSON.stringify(tools)).not.toContain("defer_loading");
     expect(said).toContain("deferred tools that only another server can search");
   });
-  test.each(hosted)("%s: its own server gets what was said", (from, body) => {
+  test.each(hosted)("%s: its own server gets the tools unchanged", (from, body) => {
     expect(sent(from, decode(from, body)).tools).toMatchObject((body as { tools: object[] }).tools);
   });
-  test.each(hosted)("%s: a dialect is told of them", (from, body) => {
+  test.each(hosted)("%s: a dialect gets the tools", (from, body) => {
     expect(offeredTools(decode(from, body))).toMatchObject([{ name: "get_weather" }]);
   });
 });
 
-describe("a search of the client's own", () => {
+describe("a tool search that the client runs", () => {
   const found = { type: "function", name: "get_weather", parameters: schema, strict: false, defer_loading: true };
   const input = [
     { role: "user", content: "Hi" },
@@ -57,14 +57,14 @@ describe("a search of the client's own", () => {
     { type: "tool_search_output", call_id: "c1", execution: "client", status: "completed", tools: [found] },
   ];
   const body = { input, tools: [{ type: "tool_search", execution: "client", description: "d", parameters: schema }] };
-  test.each(wires.filter((to) => to !== "openai-responses"))("what it has loaded is offered to %s", (to) => {
+  test.each(wires.filter((to) => to !== "openai-responses"))("tools it has loaded are offered to %s", (to) => {
     expect(JSON.stringify(sent(to, decode("openai-responses", body)).tools)).toMatch(/get_weather.*city/);
   });
-  test("its own server finds it in the item", () => {
+  test("its own server finds them in the item", () => {
     const { body: again } = getWire("openai-responses").encodeRequest(decode("openai-responses", body));
     expect(again).toMatchObject({ tools: body.tools, input: [{ role: "user" }, ...input.slice(1)] });
   });
-  test.each(wires.filter((to) => to !== "openai-responses"))("to %s it is a function, with its calls and what they found", (to) => {
+  test.each(wires.filter((to) => to !== "openai-responses"))("for %s it is a function, with its calls and results", (to) => {
     const request = decode("openai-responses", body);
     const { body: asked, context } = getWire(to).encodeRequest(request);
     expect(context.warnings).toEqual([]);
@@ -76,7 +76,7 @@ describe("a search of the client's own", () => {
       { role: "tool", name: "tool_search" },
     ]);
   });
-  test("a model's call of it comes to the client as its item, whole; one that was cut does not", () => {
+  test("a model's search call reaches the client as its item, unless it was truncated", () => {
     const request = { ...decode("openai-responses", body), stream: "sse" as const };
     const call = { id: "c2", name: "tool_search", arguments: { query: "time" } };
     const item = { type: "tool_search_call", call_id: "c2", execution: "client", status: "completed", arguments: { query: "time" } };
@@ -98,7 +98,7 @@ describe("a search of the client's own", () => {
     const response = { content: [{ type: "tool-call" as const, ...call }], finish: { reason: "tool-calls" as const } };
     expect(getWire("openai-responses").encodeResponse(response, request)).toMatchObject({ output: [item] });
   });
-  test("what it has not loaded waits", () => {
+  test("tools it has not loaded are not offered", () => {
     const tools = [...body.tools, { ...found, name: "later" }];
     expect(JSON.stringify(sent("openai-chat", decode("openai-responses", { ...body, tools })).tools)).not.toContain("later");
   });

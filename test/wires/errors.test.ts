@@ -5,14 +5,14 @@ import { getWire, listWires } from "../../src/wires/registry.ts";
 
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
-describe("what we write is read again as the same error", () => {
+describe("an error that we write is read back as the same error", () => {
   test.each(codes)("OpenAI: %s", (code) => {
     const error = { code, message: "so it is", ...(code === "context-length" ? { tokens: { used: 9000, limit: 8192 } } : {}) };
     const status = errorStatus(error);
     expect(readError(status, {}, openaiError(error))).toMatchObject({ code, status, ...(error.tokens ? { tokens: error.tokens } : {}) });
     expect(readError(0, {}, JSON.stringify(openaiError(error))).code).toBe(code);
   });
-  /** Where a wire has one word for several codes, the status or the wording tells; what is left is our own trouble, by any name. */
+  /** Codes that share a type with another are told apart by status or wording; these two cannot be. */
   const alike: Partial<Record<ErrorCode, ErrorCode>> = { aborted: "aborted", "malformed-call": "upstream", internal: "upstream" };
   test.each(codes)("Anthropic and Gemini: %s", (code) => {
     const tokens = { used: 9000, limit: 8192 };
@@ -27,8 +27,8 @@ describe("what we write is read again as the same error", () => {
   });
 });
 
-describe("every code on every wire, as an answer and in a stream", () => {
-  /** A wire that has only words cannot say which of its troubles it was. */
+describe("every error code on every wire, as an answer and in a stream", () => {
+  /** The codes that must survive in a stream; Ollama's stream errors have only a message. */
   const wordless: Partial<Record<ErrorCode, ErrorCode>> = { overloaded: "overloaded", timeout: "timeout" };
   test.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wire) => {
     for (const code of codes) {
@@ -56,7 +56,7 @@ describe("every code on every wire, as an answer and in a stream", () => {
   });
 });
 
-describe("a prompt that is too long, in every server's words", () => {
+describe("a prompt that is too long is recognized in every server's words", () => {
   test.each([
     "The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
     "Invalid request: Your request exceeded model token limit: 4096 (requested: 5000)",
@@ -80,39 +80,39 @@ describe("a prompt that is too long, in every server's words", () => {
   ])("%s", (message) => {
     expect(readError(400, {}, { error: { message } })).toMatchObject({ code: "context-length" });
   });
-  test("the number of a request counts no tokens", () => {
+  test("digits of a request id are not taken for a token count", () => {
     const message = "prompt too long; exceeded max context length by 1119046 tokens (ref: 96164522-08b2-4cbf-886e-e5a1c0ffee88)";
     expect(readError(400, {}, { error: { message } })).toEqual({ code: "context-length", message, status: 400 });
   });
   test.each([
     "You passed 4000 input tokens and requested 1000 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 3096 tokens.",
     "This endpoint's maximum context length is 4096 tokens. However, you requested about 5000 tokens (3000 of text input, 1000 of tool input, 1000 in the output). Please reduce the length of either one.",
-  ])("together with what the answer may take: %s", (message) => {
+  ])("together with the tokens requested for the answer: %s", (message) => {
     expect(readError(400, {}, { error: { message } })).toMatchObject({ tokens: { used: 5000, limit: 4096, answer: 1000 } });
   });
-  test("characters are no tokens", () => {
+  test("a length in characters is not taken for tokens", () => {
     const message =
       "This model's maximum context length is 4096 tokens. However, you requested 1000 output tokens and your prompt contains 90000 characters (more than 49536 characters, which is the upper bound for 3096 input tokens).";
     expect(readError(400, {}, { error: { message } })).toEqual({ code: "context-length", message, status: 400 });
   });
-  test.each([0, 429])("too many tokens in a minute are none: %i", (status) => {
+  test.each([0, 429])("too many tokens per minute are a rate limit, not a prompt that is too long: %i", (status) => {
     expect(readError(status, {}, { error: { message: "Too many tokens per minute" } })).toMatchObject({ code: "rate-limit" });
   });
-  test("llama-server's numbers beside the words", () => {
+  test("llama-server's counts are read from fields beside the message", () => {
     const error = { code: 400, message: "the request exceeds the available context size", n_prompt_tokens: 5000, n_ctx: 4096 };
     expect(readError(400, {}, { error })).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
   });
-  test("a limit for the answer that is too high is none", () => {
+  test("a token limit that is too high is not a prompt that is too long", () => {
     const message =
       "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the `context_window`";
     expect(readError(400, {}, { error: { message, type: "invalid_request_error" } })).toMatchObject({ code: "bad-request" });
   });
 });
 
-describe("what servers say", () => {
+describe("what servers send", () => {
   test.each<[string, number, unknown, object]>([
     [
-      "llama-server, of one that it has not",
+      "llama-server, for an unknown model",
       400,
       { error: { code: 400, message: "model 'three' not found", type: "invalid_request_error" } },
       { code: "not-found", message: "model 'three' not found" },
@@ -142,7 +142,7 @@ describe("what servers say", () => {
       { code: "context-length", tokens: { used: 210000, limit: 200000 } },
     ],
     [
-      "Anthropic, with the answer's limit",
+      "Anthropic, counting the token limit",
       400,
       {
         type: "error",
@@ -158,25 +158,25 @@ describe("what servers say", () => {
       { code: "rate-limit", retryAfterMs: 3900 },
     ],
     [
-      "Gemini's bad key",
+      "Gemini, bad key",
       400,
       { error: { code: 400, status: "INVALID_ARGUMENT", message: "API key not valid", details: [{ reason: "API_KEY_INVALID" }] } },
       { code: "auth" },
     ],
     [
-      "xAI's bad key",
+      "xAI, bad key",
       400,
       { code: "invalid-argument", error: "Incorrect API key provided. You can obtain an API key from https://x.example." },
       { code: "auth" },
     ],
     [
-      "Perplexity, of messages that are too long",
+      "Perplexity, messages that are too long",
       400,
       { error: { message: "The total length of all messages is too long.", type: "too_many_prompt_tokens", code: 400 } },
       { code: "context-length" },
     ],
     [
-      "OpenRouter, of a server behind it",
+      "OpenRouter, for the server behind it",
       400,
       {
         error: {
@@ -192,7 +192,7 @@ describe("what servers say", () => {
       },
     ],
     [
-      "OpenRouter, in that server's own words",
+      "OpenRouter, quoting that server",
       429,
       { error: { code: 429, message: "Provider returned error", metadata: { raw: "m:free is busy. Please retry shortly." } } },
       { code: "rate-limit", message: "Provider returned error: m:free is busy. Please retry shortly." },
@@ -203,36 +203,36 @@ describe("what servers say", () => {
       { errors: [{ message: "AiError: Internal server error", code: 3043 }], success: false, result: {} },
       { code: "upstream", message: "AiError: Internal server error" },
     ],
-    ["xAI's unknown model", 400, { code: "invalid-argument", error: "Model not found: grok-x" }, { code: "not-found" }],
-    ["Groq's old model", 400, { error: { code: "model_decommissioned", message: "It is no longer supported." } }, { code: "not-found" }],
+    ["xAI, unknown model", 400, { code: "invalid-argument", error: "Model not found: grok-x" }, { code: "not-found" }],
+    ["Groq, retired model", 400, { error: { code: "model_decommissioned", message: "It is no longer supported." } }, { code: "not-found" }],
     [
-      "DeepSeek's unknown model",
+      "DeepSeek, unknown model",
       400,
       { error: { code: "invalid_request_error", message: "The supported API model names are a or b, but you passed c." } },
       { code: "not-found" },
     ],
     ["Ollama", 404, { error: 'model "x" not found' }, { code: "not-found", message: 'model "x" not found' }],
     ["FastAPI", 422, { detail: "no" }, { code: "bad-request", message: "no" }],
-    ["a proxy's page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],
+    ["a proxy's HTML page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],
     [
-      "a proxy's page with a title",
+      "a proxy's HTML page with a title",
       502,
       "<!DOCTYPE html><html><head>\n<title>502 Bad Gateway</title></head><body><hr>nginx</body></html>",
       { code: "upstream", message: "502 Bad Gateway" },
     ],
-    ["nothing at all", 500, "", { code: "upstream", message: "the server answered with status 500" }],
+    ["an empty body", 500, "", { code: "upstream", message: "the server answered with status 500" }],
     ["nothing known", 418, {}, { code: "bad-request", status: 418 }],
   ])("%s", (_, status, body, info) => {
     expect(readError(status, {}, body)).toMatchObject(info);
     expect(readError(status, {}, typeof body === "string" ? body : JSON.stringify(body))).toMatchObject(info);
   });
-  test("a code without a type", () => {
+  test("an OpenAI error with a code but no type keeps its code", () => {
     const error = { message: "The response was filtered", type: null, param: "prompt", code: "content_filter" };
     expect(openaiError(readError(400, {}, { error }))).toMatchObject({ error: { param: "prompt", code: "content_filter" } });
     const proxied = { message: "litellm.BadRequestError: no", type: "None", param: "None", code: "400" };
     expect(openaiError(readError(400, {}, { error: proxied }))).toMatchObject({ error: { param: null } });
   });
-  test("when to come back", () => {
+  test("the time to wait is read from any of its headers", () => {
     expect(readError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
     expect(readError(429, { "retry-after-ms": "150", "retry-after": "1" }, {}).retryAfterMs).toBe(150);
     const then = { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" };
@@ -244,14 +244,14 @@ describe("what servers say", () => {
   });
 });
 
-test("a prompt that is too long is worded as each client knows it", () => {
+test("a prompt that is too long is worded as each wire's clients expect", () => {
   const error = { code: "context-length", message: "too much", tokens: { used: 2, limit: 1 } } as const;
   expect(errorMessage(error, "anthropic")).toBe("prompt is too long: 2 tokens > 1 maximum");
   expect(errorMessage({ code: "context-length", message: "too much" }, "anthropic")).toBe("prompt is too long: too much");
   expect(errorMessage({ code: "auth", message: "no" }, "gemini")).toBe("no");
 });
 
-test("FastAPI's list of faults is the message", () => {
+test("FastAPI's list of faults becomes the message", () => {
   const detail = [
     { type: "missing", loc: ["body", "messages"], msg: "Field required" },
     { type: "x", loc: [], msg: "odd" },
@@ -263,7 +263,7 @@ test("FastAPI's list of faults is the message", () => {
   });
 });
 
-test("OpenAI's words for an error, and what it is about, reach OpenAI's clients", () => {
+test("OpenAI's own error code and parameter reach OpenAI's clients", () => {
   const quota = { error: { message: "No money", type: "insufficient_quota", param: null, code: "insufficient_quota" } };
   const { status, body } = getWire("openai-chat").encodeError(readError(429, {}, quota));
   expect([status, body]).toMatchObject([429, { error: { code: "insufficient_quota" } }]);
@@ -273,22 +273,22 @@ test("OpenAI's words for an error, and what it is about, reach OpenAI's clients"
   expect(getWire("openai-chat").encodeError(readError(400, {}, field)).body).toMatchObject(field);
 });
 
-test("statuses that SDKs have a class for stay; whoever has to pay is not told to ask again", () => {
+test("a status that SDKs have a class for is kept, and a missing payment is not reported as worth a retry", () => {
   const statusOf = (status: number) => getWire("openai-chat").encodeError(readError(status, {}, { error: { message: "x" } })).status;
   expect([409, 422, 402, 418].map(statusOf)).toEqual([409, 422, 403, 400]);
 });
 
-describe("what servers that speak an API of another's say in its streams", () => {
+describe("errors in streams of compatible servers", () => {
   const events = (id: WireId, text: string) => {
     const decoder = getWire(id).createStreamDecoder();
     return [...decoder.feed(text), ...decoder.flush()];
   };
-  test.each(listWires().map(({ id }) => id))("%s: nothing but a message is an error, and tells what is wrong", (id) => {
+  test.each(listWires().map(({ id }) => id))("%s: an object with nothing but a message is an error, and keeps the message", (id) => {
     const flat = '{"code":"1113","message":"Insufficient balance"}';
     const [last] = events(id, id === "ollama" ? `${flat}\n` : `data: ${flat}\n\n`).slice(-1);
     expect(last).toMatchObject({ type: "finish", reason: "error", error: { code: "permission", message: "Insufficient balance" } });
   });
-  test("Anthropic's events may have their type in front only", () => {
+  test("Anthropic events may have their type in the event line only", () => {
     const frames = [
       ["message_start", { message: { id: "a", model: "m" } }],
       ["content_block_start", { index: 0, content_block: { type: "text", text: "" } }],
@@ -299,7 +299,7 @@ describe("what servers that speak an API of another's say in its streams", () =>
     const text = frames.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("");
     expect(events("anthropic", text)).toMatchObject([{ type: "start", id: "a" }, { type: "text", text: "Hi" }, { reason: "stop" }]);
   });
-  test("what vLLM tells of the parts of its reasoning is told by the reasoning", () => {
+  test("vLLM's reasoning_part events add nothing to its reasoning", () => {
     const part = { type: "response.reasoning_part.added", output_index: 0, content_index: 0, part: { type: "reasoning_text", text: "" } };
     const said = { type: "response.reasoning_text.delta", output_index: 0, content_index: 0, delta: "Hm" };
     const text = [part, said].map((data) => `data: ${JSON.stringify(data)}\n\n`).join("");

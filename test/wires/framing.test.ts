@@ -13,7 +13,7 @@ function read<T>(reader: Reading<T>, pieces: readonly string[]): T[] {
   return [...pieces.flatMap((piece) => reader.feed(piece)), ...reader.flush()];
 }
 
-/** The text whole, character by character, and cut in two at every place. */
+/** The text whole, character by character, and cut in two at every position. */
 const cuts = (text: string): string[][] => [[text], [...text], ...Array.from(text, (_, at) => [text.slice(0, at), text.slice(at)])];
 
 const sse = (pieces: readonly string[]) => read(new SseReader(), pieces);
@@ -47,7 +47,7 @@ describe("server-sent events", () => {
       ]);
     }
   });
-  test("an object that is no field is data, and so are the lines behind it; an error may be a field of its own", () => {
+  test("a bare JSON object is data, with the lines after it, and an error may be a field of its own", () => {
     const text = 'data: a\n\n{\n  "error": {\n    "code": 503\n  }\n}\n\nerror: {"code":500}\n\ndata: b\n\n';
     for (const pieces of cuts(text)) {
       expect(sse(pieces)).toEqual([
@@ -58,7 +58,7 @@ describe("server-sent events", () => {
       ]);
     }
   });
-  test("what is written is read", () => {
+  test("what is written is read back", () => {
     expect(sse([sseEvent("{}"), HEARTBEAT, sseEvent("[]", "ping")])).toEqual([
       { event: "", data: "{}" },
       { event: "ping", data: "[]" },
@@ -67,7 +67,7 @@ describe("server-sent events", () => {
 });
 
 describe("lines", () => {
-  test("only whole ones, however they are cut and however they end", () => {
+  test("only whole lines are read, however they are cut and however they end", () => {
     for (const pieces of cuts('\ufeff{"a":1}\r\n\n{"b":2}\n{"c":3}')) {
       expect(read(new LineReader(), pieces).map(({ data }) => data)).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
     }
@@ -83,7 +83,7 @@ describe("a streamed array", () => {
       )(new ArrayReader()),
     );
 
-  test("any elements, any cut", () => {
+  test("any elements are read, however they are cut", () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(fc.array(object), fc.array(fc.nat()), fc.boolean(), (objects, at, pretty) => {
@@ -94,7 +94,7 @@ describe("a streamed array", () => {
       }),
     );
   });
-  test("an object that stands alone, and one that was cut", () => {
+  test("a single object is read, and one that was cut is not", () => {
     expect(elements(['{"error":', "{}}"])).toEqual([{ event: "", data: '{"error":{}}' }]);
     const reader = new ArrayReader();
     expect(reader.feed('[{"a":1},{"b"')).toEqual([{ event: "", data: '{"a":1}' }]);

@@ -1,4 +1,4 @@
-// Clients from before there were tools: `functions` in their requests, one `function_call` in their answers.
+// Clients older than tools: `functions` in their requests, one `function_call` in the answers.
 import { expect, test } from "vitest";
 import type { Event, JsonObject, Warning } from "../../src/core/nouns.ts";
 import { eventsOf } from "../../src/core/unfold.ts";
@@ -15,7 +15,7 @@ const asked = (more: JsonObject) =>
 const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: { a: 1 }, json: '{"a":1.0}' });
 const response = (...ids: string[]) => ({ content: ids.map(call), finish: { reason: "tool-calls" as const } });
 
-test("who asks with functions is answered with a function_call", () => {
+test("a request with functions is answered with a function_call", () => {
   const request = asked({ functions });
   expect(openaiChat.encodeResponse(response("c1"), request)).toMatchObject({
     choices: [{ message: { content: null, function_call: { name: "f", arguments: '{"a":1.0}' } }, finish_reason: "function_call" }],
@@ -23,7 +23,7 @@ test("who asks with functions is answered with a function_call", () => {
   expect(JSON.stringify(openaiChat.encodeResponse(response("c1"), request))).not.toContain("tool_calls");
 });
 
-test("in a stream, too, in pieces without an id", () => {
+test("also in a stream, in pieces without an id", () => {
   const encoder = openaiChat.createStreamEncoder(asked({ functions, stream: true }));
   const events: Event[] = [...eventsOf(response("c1"))];
   const text = events.map((event) => encoder.encode(event)).join("") + encoder.end();
@@ -35,7 +35,7 @@ test("in a stream, too, in pieces without an id", () => {
   expect(text).not.toMatch(/tool_calls|c1/);
 });
 
-test("there is room for one call: no more are asked for, and others are told", () => {
+test("there is room for one call only: parallel calls are turned off, and any other call is reported", () => {
   const request = asked({ functions });
   const warnings: Warning[] = [];
   const body = openaiChat.encodeResponse(response("c1", "c2"), request, { warn: (warning) => warnings.push(warning) });
@@ -47,7 +47,7 @@ test("there is room for one call: no more are asked for, and others are told", (
   expect(JSON.stringify(openaiChat.encodeRequest(request).body)).not.toContain("#");
 });
 
-test("who has tools is answered with tool_calls", () => {
+test("a request with tools is answered with tool_calls", () => {
   const request = asked({ functions, tools: functions.map((fn) => ({ type: "function", function: fn })) });
   expect(openaiChat.encodeResponse(response("c1"), request)).toMatchObject({
     choices: [{ message: { tool_calls: [{ id: "c1" }] }, finish_reason: "tool_calls" }],

@@ -28,7 +28,7 @@ const assistant = (...content: Part[]) => ({ role: "assistant" as const, content
 const call = (id: string, name = "f", args = {}) => ({ type: "tool-call" as const, id, name, arguments: args });
 const result = (id: string, output: Opaque["data"], name = "f") => ({ role: "tool" as const, id, name, output });
 
-/** Through the server's door and in by the client's again. */
+/** Encodes a request for a server, and decodes it as a client's. */
 function roundTrip(request: Request): Request {
   const { path, body } = gemini.encodeRequest(request);
   const [bare = "", query = ""] = path.split("?");
@@ -49,7 +49,7 @@ describe("the path", () => {
   ])("%s names the model", (path, model) => {
     expect(decode({ contents: [hi] }, path).model).toBe(model);
   });
-  test("the method and alt say how the answer comes", () => {
+  test("the method and `alt` decide whether and how the answer streams", () => {
     const streaming = "/v1beta/models/m:streamGenerateContent";
     expect(decode({ contents: [hi] }, streaming, { alt: "sse" }).stream).toBe("sse");
     expect(decode({ contents: [hi] }, streaming).stream).toBe("array");
@@ -60,13 +60,13 @@ describe("the path", () => {
     [{ model: "models/x", stream: "sse" }, "/v1beta/models/x:streamGenerateContent?alt=sse"],
     [{ model: "x", stream: "ndjson" }, "/v1beta/models/x:streamGenerateContent?alt=sse"],
     [{ model: "tunedModels/x", stream: "array" }, "/v1beta/tunedModels/x:streamGenerateContent"],
-  ] as const)("%j is asked at its path", (request, path) => {
+  ] as const)("%j is sent to its path", (request, path) => {
     expect(encode(request).path).toBe(path);
   });
 });
 
 describe("contents", () => {
-  test("roles, system texts, and a role that is missing", () => {
+  test("roles and system texts are read, and a missing role is the user's", () => {
     const contents = [{ parts: [{ text: "a" }] }, { role: "model", parts: [{ text: "b" }] }, { role: "USER", parts: { text: "c" } }];
     for (const system of ["S", { parts: [{ text: "S" }], role: "user" }, { parts: { text: "S" } }]) {
       expect(decoded(contents, { systemInstruction: system }).messages).toEqual([
@@ -77,7 +77,7 @@ describe("contents", () => {
       ]);
     }
   });
-  test("snake_case says the same as camelCase, and a list of one needs no brackets", () => {
+  test("snake_case is read like camelCase, and a single object like a list of one", () => {
     const camel = {
       systemInstruction: { parts: [{ text: "S" }] },
       contents: [
@@ -125,7 +125,7 @@ describe("contents", () => {
     expect(decode(snake)).toEqual(decode(camel));
     expect(decode(camel)).toMatchObject({ maxTokens: 5, stop: ["X"], toolChoice: { name: "f" }, thinking: { budget: 7, show: true } });
   });
-  test("media", () => {
+  test("media are read, and written as they were", () => {
     const parts = [
       { inlineData: { mimeType: "image/png", data: "AAAA", displayName: "a.png" } },
       { fileData: { fileUri: "https://example.com/v", mimeType: "video/mp4" }, videoMetadata: { fps: 1 } },
@@ -142,7 +142,7 @@ describe("contents", () => {
     ]);
     expect(bodyOf(request).contents).toEqual([{ role: "user", parts }]);
   });
-  test("results without an id find their calls by name and order, and stand between the user's texts", () => {
+  test("results without an id find their calls by name and order, and keep their place between the user's texts", () => {
     const { messages } = decoded([
       hi,
       {
@@ -178,14 +178,14 @@ describe("contents", () => {
     [{ output: { error: "x" } }, { output: { error: "x" } }],
     [{ output: "x", error: "y" }, { output: { output: "x", error: "y" } }],
     [{}, { output: {} }],
-  ])("the response %j, there and back", (response, meaning) => {
+  ])("the function response %j survives the round trip", (response, meaning) => {
     const contents = [hi, { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] }];
     const answer = { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response } }] };
     const request = decoded([...contents, answer]);
     expect(request.messages[2]).toEqual({ role: "tool", id: "1", name: "f", ...meaning });
     expect(bodyOf(request).contents[2]).toEqual(answer);
   });
-  test("images in results", () => {
+  test("images in results survive the round trip", () => {
     const parts = [{ inlineData: { mimeType: "image/png", data: "AAAA" } }];
     const answer = { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response: { output: "see" }, parts } }] };
     const request = decoded([hi, { role: "model", parts: [{ functionCall: { id: "1", name: "f" } }] }, answer]);
@@ -197,7 +197,7 @@ describe("contents", () => {
     });
     expect(old.context.warnings).toEqual([{ code: "converted", message: expect.stringContaining("media in a tool result") }]);
   });
-  test("chunks that a client kept as contents of their own are one message", () => {
+  test("chunks that a client kept as separate contents are one message", () => {
     const model = (...parts: object[]) => ({ role: "model", parts });
     const thought = { text: "h", thought: true };
     const { messages } = decoded([
@@ -211,7 +211,7 @@ describe("contents", () => {
     ]);
     expect(messages[1]).toEqual(assistant({ type: "thinking", text: "hh" }, { type: "text", text: "I do" }, call("1")));
   });
-  test("an empty text says nothing, but a message stays a message", () => {
+  test("an empty text is dropped, but its message stays", () => {
     expect(
       decoded([
         { role: "user", parts: [{ text: "" }, { text: "a" }] },
@@ -220,7 +220,7 @@ describe("contents", () => {
     ).toEqual([user("a"), assistant()]);
     expect(bodyOf({ messages: [user("a"), assistant()] }).contents[1]).toEqual({ role: "model", parts: [{ text: "" }] });
   });
-  test("a system text in mid-conversation is the user's, with a label; one at the start is the instruction", () => {
+  test("a system text in the middle of a conversation becomes labelled user text; one at the start becomes the instruction", () => {
     const system = (text: string) => ({ ...user(text), role: "system" as const });
     const { body, context } = encode({ messages: [system("A"), { ...system("B"), role: "developer" }, user("u"), system("C")] });
     expect(body).toEqual({
@@ -232,12 +232,12 @@ describe("contents", () => {
     expect(context.warnings).toMatchObject([{ code: "converted" }]);
     expect(validateRequest("gemini", body)).toEqual([]);
   });
-  test("a system text alone is the user's, with a label", () => {
+  test("a conversation of only a system text becomes labelled user text", () => {
     expect(bodyOf({ messages: [{ ...user("A"), role: "system" }] })).toEqual({
       contents: [{ role: "user", parts: [{ text: "<system>\nA\n</system>" }] }],
     });
   });
-  test("all results of a turn stand in one content, and what the user says behind them in others", () => {
+  test("all results of a turn are in one content, and the user's texts after them in others", () => {
     const messages = [user("a"), assistant(call("1"), call("2")), result("1", "x"), result("2", { y: 1 }), user("b"), user("c")];
     const { contents } = bodyOf({ messages });
     expect(contents.map(({ parts }: { parts: object[] }) => parts.map((part) => Object.keys(part)[0]))).toEqual([
@@ -256,7 +256,7 @@ describe("contents", () => {
     });
     expect(context.warnings).toMatchObject([{ code: "converted" }]);
   });
-  test("a call that cannot be read keeps its answer; one that nobody answered is text; a cut one is left out", () => {
+  test("an unreadable call keeps its result; without a result it becomes text; a truncated call is left out", () => {
     const malformed = (id: string): Part => ({
       type: "malformed",
       raw: '{"name":"f","arguments":"{"}',
@@ -280,7 +280,7 @@ describe("contents", () => {
 });
 
 describe("opaque state", () => {
-  test("a thoughtSignature rides on text, thinking and calls, and returns", () => {
+  test("a thoughtSignature on text, thinking and calls comes back", () => {
     const contents = [
       hi,
       {
@@ -305,7 +305,7 @@ describe("opaque state", () => {
     );
     expect(bodyOf(request).contents).toEqual(contents);
   });
-  test("skip_thought_signature_validator says nothing, and stands in for a signature that is missing", () => {
+  test("skip_thought_signature_validator is not kept as a signature, and is sent where one is missing", () => {
     const part = { functionCall: { id: "1", name: "f", args: {} }, thoughtSignature: "skip_thought_signature_validator" };
     const second = { functionCall: { id: "2", name: "f", args: {} } };
     const request = decoded([hi, { role: "model", parts: [part, second] }]);
@@ -385,7 +385,7 @@ describe("opaque state", () => {
     expect(bodyOf(decode(body))).toEqual(body);
     expect(decode(body).warnings).toBeUndefined();
   });
-  test("bytes come in either alphabet of base64: Python's google-genai writes all of them in the one for URLs", () => {
+  test("bytes are read in both alphabets of base64, since Python's google-genai writes the URL-safe one", () => {
     const inlineData = { mimeType: "text/plain", data: "Pz8_Pj4-fn5-" };
     const request = decoded([{ role: "user", parts: [{ inlineData: { mimeType: "image/jpeg", data: "_9j_-w==" } }, { inlineData }] }]);
     expect(request.messages).toEqual([
@@ -406,11 +406,11 @@ describe("opaque state", () => {
       content: [{ type: "thinking", text: "???>>>~~~", state: [{ wire: "anthropic", kind: "signature", data: "s?>~" }] }, call("1")],
     });
   });
-  test.each(["skip_thought_signature_validator", btoa("skip_thought_signature_validator")])("%s is no signature", (thoughtSignature) => {
+  test.each(["skip_thought_signature_validator", btoa("skip_thought_signature_validator")])("%s is not a signature", (thoughtSignature) => {
     const parts = [{ functionCall: { id: "1", name: "f", args: {} }, thoughtSignature }];
     expect(decoded([hi, { role: "model", parts }]).messages[1]).toEqual(assistant(call("1")));
   });
-  test("thinking that a call brings back stands in front of it, and a broken capsule is ignored", () => {
+  test("thinking that a call carried comes before it, and a broken capsule is ignored", () => {
     const [part] = partsOf([
       ...thought("first I", [{ wire: "anthropic", kind: "signature", data: "s" }]),
       { type: "text", text: "so" },
@@ -433,7 +433,7 @@ describe("opaque state", () => {
 });
 
 describe("tools", () => {
-  test("clients of Google's protocol buffers write numbers for words", () => {
+  test("numbers for enum values, as clients of Google's protocol buffers write them, are understood", () => {
     const parameters = { type: 6, properties: { a: { type: 1 }, n: { type: 5, items: { type: 3 } } }, required: ["a"] };
     const functionDeclarations = [{ name: "f", parameters }];
     const request = asking({ tools: [{ functionDeclarations }], toolConfig: { functionCallingConfig: { mode: 2 } } });
@@ -447,7 +447,7 @@ describe("tools", () => {
   });
   const declared = (declaration: object) => asking({ tools: [{ functionDeclarations: [{ name: "f", ...declaration }] }] }).tools?.[0];
 
-  test("three spellings of one schema", () => {
+  test("three spellings of one schema are read as the same", () => {
     const parameters = {
       type: "object",
       properties: { a: { type: ["string", "null"] }, b: { type: "array", items: { type: "integer" } }, type: { type: "string" } },
@@ -466,7 +466,7 @@ describe("tools", () => {
       response: { type: "string" },
     });
   });
-  test("declared with JSON Schema, or in the older dialect with a report of what was lost", () => {
+  test("tools are declared with JSON Schema, or in the older dialect with a report of what was lost", () => {
     const parameters = {
       type: "object",
       properties: { a: { const: "x" }, b: { $ref: "#/$defs/b", description: "B" } },
@@ -504,7 +504,7 @@ describe("tools", () => {
     expect(old.context.warnings).toContainEqual({ code: "schema", message: expect.stringContaining("multipleOf") });
     expect(validateRequest("gemini", old.body)).toEqual([]);
   });
-  test("names that the API forbids are sent under others, and come back", () => {
+  test("tool names that the API forbids are replaced, and restored in the answer", () => {
     const name = "mcp: söme tool";
     const { body, context } = encode({
       tools: [{ name }, { name: "9x" }],
@@ -519,7 +519,7 @@ describe("tools", () => {
     );
     expect(answer.content).toEqual([{ ...call("call_1", name), json: "{}" }]);
   });
-  test("custom tools are functions with one string; a deferred tool that nobody asked for is not offered", () => {
+  test("a custom tool becomes a function with one string; a deferred tool that was not referred to is not offered", () => {
     const { body, context } = encode({
       tools: [
         { name: "c", kind: "custom" },
@@ -529,7 +529,7 @@ describe("tools", () => {
     expect(body).toMatchObject({ tools: [{ functionDeclarations: [{ name: "c", parametersJsonSchema: { required: ["input"] } }] }] });
     expect(context.warnings).toHaveLength(2);
   });
-  test("a request with nothing but a server's own tools works", () => {
+  test("a request with only the server's own tools works", () => {
     const request = asking({ tools: [{ googleSearch: {} }] });
     expect(request.tools).toBeUndefined();
     expect(bodyOf(request).tools).toEqual([{ googleSearch: {} }]);
@@ -552,7 +552,7 @@ describe("tools", () => {
     const isSaid = functionCallingConfig.mode !== "MODE_UNSPECIFIED" && toolChoice !== "none";
     if (isSaid) expect(bodyOf(request).toolConfig).toEqual({ functionCallingConfig });
   });
-  test("arguments cannot be asked for in pieces", () => {
+  test("a request for streamed arguments is reported as dropped", () => {
     const toolConfig = { functionCallingConfig: { mode: "AUTO", streamFunctionCallArguments: true } };
     const request = asking({ tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig });
     expect(request.warnings).toMatchObject([{ code: "dropped" }]);
@@ -560,7 +560,7 @@ describe("tools", () => {
   });
 });
 
-test("what says nothing is not told of to others", () => {
+test("fields that mean nothing cause no warning on other wires", () => {
   const request = decoded([{ role: "user", parts: [{ text: "Hi", thought: false }] }], {
     tools: [{ functionDeclarations: [{ name: "f" }], codeExecution: null }],
   });
@@ -572,7 +572,7 @@ test("what says nothing is not told of to others", () => {
 describe("settings", () => {
   const config = (generationConfig: object) => asking({ generationConfig });
 
-  test("all that the nouns know", () => {
+  test("every setting that the nouns know is read", () => {
     const generationConfig = {
       temperature: 0.5,
       topP: 0.9,
@@ -599,7 +599,7 @@ describe("settings", () => {
     });
     expect(bodyOf(request)).toEqual({ contents: [hi], generationConfig });
   });
-  test("nothing is said that was not asked for", () => {
+  test("no default is filled in for what the client did not send", () => {
     expect(config({ responseMimeType: "text/plain", thinkingConfig: {}, stopSequences: [] })).toEqual({
       from: "gemini",
       model: "m",
@@ -627,10 +627,10 @@ describe("settings", () => {
     ["gemini-3-pro", { effort: "max", show: true }, { thinkingLevel: "HIGH", includeThoughts: true }],
     ["gemini-3-pro", { effort: "low", budget: 99 }, { thinkingLevel: "LOW" }],
     ["gemini-3-pro", { enabled: false, effort: "low" }, { thinkingBudget: 0 }],
-  ] as const)("%s is told %j in the words that it knows", (model, thinking, thinkingConfig) => {
+  ] as const)("%s gets %j in the words it knows", (model, thinking, thinkingConfig) => {
     expect(bodyOf({ model, thinking }).generationConfig).toEqual({ thinkingConfig });
   });
-  test("structured output", () => {
+  test("structured output is read and written", () => {
     expect(config({ responseMimeType: "application/json" }).output).toEqual({});
     const schema = { type: "OBJECT", properties: { a: { type: "STRING" } } };
     for (const key of ["responseSchema", "responseJsonSchema"])
@@ -639,7 +639,7 @@ describe("settings", () => {
     expect(config(other).output).toBeUndefined();
     expect(bodyOf(config(other)).generationConfig).toEqual(other);
   });
-  test("what the API has no place for is said", () => {
+  test("settings that the API has no place for are reported", () => {
     const { body, context } = encode({
       parallelCalls: false,
       sampling: { minP: 0.1, repeatPenalty: 1 },
@@ -653,7 +653,7 @@ describe("settings", () => {
 });
 
 describe("token counts and models", () => {
-  test("a count may hold contents or a whole request", () => {
+  test("a token count may hold contents or a whole request", () => {
     const path = "/v1beta/models/m:countTokens";
     const whole = { model: "models/m", contents: [hi], systemInstruction: { parts: [{ text: "S" }] }, safetySettings: [{ a: 1 }] };
     expect(decode({ contents: [hi] }, path)).toEqual({ from: "gemini", model: "m", messages: [user("Hi")] });
@@ -669,7 +669,7 @@ describe("token counts and models", () => {
     expect(validateCount("gemini", { generateContentRequest: { ...whole, safetySettings: [] } })).toEqual([]);
     expect(gemini.decodeTokenCount?.(gemini.encodeTokenCount?.({ tokens: 7 }))).toBe(7);
   });
-  test("lists of models", () => {
+  test("lists of models are read and written", () => {
     const models = [{ id: "a/b:c", name: "A", contextLength: 5 }];
     expect(gemini.encodeModels(models)).toEqual({
       models: [
@@ -686,7 +686,7 @@ describe("token counts and models", () => {
   });
 });
 
-describe("a bad request says where, and what to do", () => {
+describe("a bad request is refused with the place of the fault and what to do", () => {
   test.each<[unknown, string]>([
     ["{", "the body is not JSON"],
     [{}, "contents must be a list of contents that is not empty; it is missing"],
@@ -769,8 +769,8 @@ const called = (id: string, json = "{}", more: object = {}, index = 0): Event[] 
   { type: "tool-end", id, index, name: "f", arguments: JSON.parse(json), json, ...more },
 ];
 
-describe("answers of servers", () => {
-  test("thinking, text, a call with its signature and its bytes, usage in our meaning", () => {
+describe("answers read from servers", () => {
+  test("thinking, text, a call with its signature and its exact bytes, and usage are read", () => {
     const json = '{"path": "a.txt", "size": 9007199254740993, "ratio": 1.0}';
     const args = { path: "a.txt", size: 9007199254740992, ratio: 1 };
     const state = [mine("thoughtSignature", "c2lnbmF0dXJl")];
@@ -794,7 +794,7 @@ describe("answers of servers", () => {
       { type: "finish", reason: "tool-calls", native: "STOP" },
     ]);
   });
-  test("parallel calls without ids, or with one id for two, stay apart", () => {
+  test("parallel calls without ids, or with the same id, stay apart", () => {
     const { content, finish } = collect(read(fixture("parallel-calls.sse")));
     expect(content).toMatchObject([
       { id: "call_0", name: "f", arguments: { n: 1 } },
@@ -805,30 +805,30 @@ describe("answers of servers", () => {
     ]);
     expect(finish).toEqual({ reason: "tool-calls", native: "STOP" });
   });
-  test("a JSON array, printed over many lines", () => {
+  test("a JSON array printed over many lines is read", () => {
     const { content, usage } = collect(read(fixture("array.json")));
     expect(content).toMatchObject([{ text: "Hello\u2028 😀" }, { name: "f", arguments: { a: { b: [1, '}\\"'] } } }]);
     expect(usage).toEqual({ inputTokens: 1, outputTokens: 2 });
   });
-  test("a malformed call is reported, with what the server said of it", () => {
+  test("a malformed call is reported, with what the server said about it", () => {
     expect(collect(read(fixture("malformed.sse")))).toMatchObject({
       content: [{ text: "Now:" }, { type: "malformed", raw: expect.stringContaining("print(f(") }],
       finish: { reason: "error", native: "MALFORMED_FUNCTION_CALL", error: { code: "malformed-call" } },
     });
   });
-  test("a blocked prompt is content-filter", () => {
+  test("a blocked prompt finishes with content-filter", () => {
     expect(collect(read(fixture("blocked.sse")))).toMatchObject({
       content: [],
       finish: { reason: "content-filter", native: "PROHIBITED_CONTENT" },
     });
   });
-  test("an error in mid-stream", () => {
+  test("an error in the middle of a stream ends the answer", () => {
     expect(collect(read(fixture("error.sse")))).toMatchObject({
       content: [{ text: "So" }],
       finish: { reason: "error", error: { code: "overloaded" } },
     });
   });
-  test("what only this wire knows keeps its place", () => {
+  test("parts that only this wire knows keep their place", () => {
     const { content, usage, extensions } = collect(read(fixture("server-tools.sse")));
     expect(content).toMatchObject([
       { text: "One " },
@@ -853,7 +853,7 @@ describe("answers of servers", () => {
     expect(gemini.decodeResponse(JSON.stringify([body])).finish).toMatchObject({ reason, native });
   });
   test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"])(
-    "%s: the text that came before it is kept, nothing is an error; its own clients read it as it came",
+    "%s: text before it is kept, no text is an error, and Gemini's own clients see it unchanged",
     (native) => {
       const given = (parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: native, index: 0 }] });
       const asked: Request = { model: "", messages: [user("Hi")] };
@@ -870,11 +870,11 @@ describe("answers of servers", () => {
       expect(gemini.encodeResponse(nothing, asked)).toMatchObject({ candidates: [{ finishReason: native }] });
     },
   );
-  test.each(["end_turn", "constructor", "tool_calls"])("a word of another API, %s, is none of this one", (native) => {
+  test.each(["end_turn", "constructor", "tool_calls"])("%s, a finish reason of another API, is not passed on", (native) => {
     const response = { content: [], finish: { reason: "content-filter" as const, native } };
     expect(gemini.encodeResponse(response, { model: "", messages: [] })).toMatchObject({ candidates: [{ finishReason: "SAFETY" }] });
   });
-  test("arguments that come behind their call's name, in chunks of their own", () => {
+  test("arguments in chunks after the call's name are read", () => {
     const chunk = (...parts: object[]) => `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts } }] })}\n\n`;
     const named = (name: string) => chunk({ functionCall: { name, args: {} } });
     const more = (args: object) => chunk({ functionCall: { args } });
@@ -887,13 +887,13 @@ describe("answers of servers", () => {
     ]);
     expect(calls(named("f") + chunk({ text: "x" }) + more({ a: 1 }))).toEqual([["f", {}], "text", "malformed"]);
   });
-  test("no finishReason: cut off, unless calls came", () => {
+  test("without a finishReason the answer was cut off, unless there were calls", () => {
     const chunk = (part: object) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [part] } }] })}\n\n`;
     expect(collect(read(chunk({ text: "x" }))).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });
     expect(collect(read(chunk({ functionCall: { name: "f" } }))).finish).toEqual({ reason: "tool-calls" });
     expect(collect(read(`${chunk({ functionCall: { name: "f" } })}data: {"cand`)).finish).toMatchObject({ reason: "error" });
   });
-  test("[DONE], comments and a missing blank line do no harm", () => {
+  test("[DONE], comments and a missing blank line are harmless", () => {
     const [first, last] = ['{"candidates":[{"content":{"parts":[{"text":"x"}]}}]}', '{"candidates":[{"finishReason":"STOP"}]}'];
     expect(collect(read(`\n: hi\n\ndata:${first}\n\ndata: ${last}\n\ndata: [DONE]\n\n`)).content).toEqual([{ type: "text", text: "x" }]);
     expect(collect(read(`data: ${first}\n\ndata: ${last}`)).finish).toEqual({ reason: "stop", native: "STOP" });
@@ -905,11 +905,11 @@ describe("answers of servers", () => {
     "[]",
     "{}",
     '{"candidates":[{"content":{"parts":[1,{"functionCall":{"args":[]}}]}}],"usageMetadata":5}',
-  ])("nonsense is no crash: %s", (body) => {
+  ])("nonsense ends with an error, not an exception: %s", (body) => {
     expect(gemini.decodeResponse(body).finish?.reason).toBe("error");
     expect(read(body).at(-1)).toMatchObject({ type: "finish", reason: "error" });
   });
-  test("any split gives the same events, and a cut at any character still ends once", () => {
+  test("any split gives the same events, and a stream cut anywhere still has one finish", () => {
     for (const file of readdirSync(new URL("../fixtures/gemini", import.meta.url))) {
       const text = fixture(file);
       const whole = read(text);
@@ -923,7 +923,7 @@ describe("answers of servers", () => {
   });
 });
 
-/** A whole answer says at once what only this wire knows, a stream chunk by chunk. */
+/** A whole answer reports all that only this wire knows at once, a stream chunk by chunk. */
 const oneExtension = ({ extensions = [], ...response }: Response) => {
   const all = extensions.map(({ data }) => data as { candidates?: object[] });
   return {
@@ -933,18 +933,18 @@ const oneExtension = ({ extensions = [], ...response }: Response) => {
   };
 };
 
-describe("counts that are missing", () => {
+describe("counts that are missing from usage", () => {
   const counted = (usageMetadata: object) => ({
     candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
     usageMetadata,
   });
   test.each<[string, object, object | undefined]>([
     ["only the prompt", { promptTokenCount: 10 }, { inputTokens: 10 }],
-    ["the prompt is all", { promptTokenCount: 10, totalTokenCount: 10 }, { inputTokens: 10 }],
+    ["the prompt is the total", { promptTokenCount: 10, totalTokenCount: 10 }, { inputTokens: 10 }],
     ["the answer follows from the total", { promptTokenCount: 10, totalTokenCount: 15 }, { inputTokens: 10, outputTokens: 5 }],
     ["the prompt follows from the total", { candidatesTokenCount: 5, totalTokenCount: 15 }, { inputTokens: 10, outputTokens: 5 }],
     [
-      "no thoughts, though the total has them",
+      "thoughts are missing, but are in the total",
       { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 35 },
       { inputTokens: 10, outputTokens: 25 },
     ],
@@ -954,7 +954,7 @@ describe("counts that are missing", () => {
       { inputTokens: 10, outputTokens: 7, thinkingTokens: 7 },
     ],
     [
-      "what a server's tools have read",
+      "prompt tokens of a server's tools",
       { promptTokenCount: 10, toolUsePromptTokenCount: 4, totalTokenCount: 19 },
       { inputTokens: 14, outputTokens: 5 },
     ],
@@ -963,16 +963,16 @@ describe("counts that are missing", () => {
     const response = gemini.decodeResponse(counted(usageMetadata));
     expect(response.usage).toEqual(usage);
     const body = gemini.encodeResponse(response, request()) as { usageMetadata: object };
-    expect(body.usageMetadata).toMatchObject(usageMetadata); // its own clients hear what the server said
+    expect(body.usageMetadata).toMatchObject(usageMetadata); // Gemini's own clients get what the server sent
     const { usage: told } = openaiChat.encodeResponse(response, request()) as { usage?: JsonObject };
     if (usage)
       expect(told?.total_tokens).toBe(Object.entries(usage).reduce((all, [key, n]) => all + (key === "thinkingTokens" ? 0 : n), 0));
   });
-  test("what is no count is none", () => {
+  test("an invalid count is ignored", () => {
     const text = JSON.stringify(counted({ promptTokenCount: 0.5, candidatesTokenCount: -5 })).replace("0.5", "1e999");
     expect(gemini.decodeResponse(text).usage).toBeUndefined();
   });
-  test("what early chunks count is counted anew by later ones", () => {
+  test("later chunks replace the counts of earlier ones", () => {
     const chunks = [
       { promptTokenCount: 10, totalTokenCount: 10 },
       { promptTokenCount: 10, candidatesTokenCount: 2 },
@@ -997,7 +997,7 @@ describe("arguments that come in pieces (Vertex AI)", () => {
   const pieces = (...partialArgs: object[]): Piece => ({ partialArgs, willContinue: true });
   const at = (jsonPath: string, value: object, willContinue?: true) => ({ jsonPath, ...value, ...(willContinue ? { willContinue } : {}) });
 
-  test("leave as they come, and are whole at the end", () => {
+  test("are passed on as they come, and complete at the end", () => {
     expect(
       eventsOf([
         begin("f"),
@@ -1028,7 +1028,7 @@ describe("arguments that come in pieces (Vertex AI)", () => {
 
   test.each<[string, object[], object]>([
     [
-      "objects in objects",
+      "nested objects",
       [at("$.a.b.c", { numberValue: 1 }), at("$.a.b.d", { nullValue: "NULL_VALUE" }), at("$.a.e", { numberValue: 2 })],
       { a: { b: { c: 1, d: null }, e: 2 } },
     ],
@@ -1053,13 +1053,13 @@ describe("arguments that come in pieces (Vertex AI)", () => {
       { "a b": { "c.d": 1 }, "it's": 2 },
     ],
     [
-      "strings that were to go on, and another place",
+      "a string that should have gone on, then another path",
       [at("$.a", { stringValue: "x" }, true), at("$.b", { stringValue: "" })],
       { a: "x", b: "" },
     ],
-    ["a place that is only said to come", [at("$.a", {}, true), at("$.a", { stringValue: "x" })], { a: "x" }],
+    ["a path that is only announced", [at("$.a", {}, true), at("$.a", { stringValue: "x" })], { a: "x" }],
     ["keys of a prototype", [at("$.__proto__.toString", { stringValue: "x" })], JSON.parse('{"__proto__":{"toString":"x"}}')],
-    ["nothing at all", [], {}],
+    ["no arguments", [], {}],
   ])("%s", (_, all, expected) => {
     const oneByOne = eventsOf([begin("f"), ...all.map((piece) => pieces(piece)), {}]);
     const atOnce = eventsOf([{ name: "f", partialArgs: all }]);
@@ -1072,22 +1072,25 @@ describe("arguments that come in pieces (Vertex AI)", () => {
   });
 
   test.each<[string, object[]]>([
-    ["a value said twice", [at("$.a", { numberValue: 1 }), at("$.a", { numberValue: 2 })]],
-    ["a key of an object that is over", [at("$.a.b", { numberValue: 1 }), at("$.c", { numberValue: 2 }), at("$.a.d", { numberValue: 3 })]],
-    ["a list with a hole", [at("$.a[1]", { numberValue: 1 })]],
+    ["a value given twice", [at("$.a", { numberValue: 1 }), at("$.a", { numberValue: 2 })]],
+    [
+      "a key of an object that has ended",
+      [at("$.a.b", { numberValue: 1 }), at("$.c", { numberValue: 2 }), at("$.a.d", { numberValue: 3 })],
+    ],
+    ["a list with a gap", [at("$.a[1]", { numberValue: 1 })]],
     ["an object inside a number", [at("$.a", { numberValue: 1 }), at("$.a.b", { numberValue: 2 })]],
-    ["a list that is an object", [at("$.a.b", { numberValue: 1 }), at("$.a[0]", { numberValue: 2 })]],
-    ["a path that is none", [at("$..a", { numberValue: 1 })]],
-    ["a list of all", [at("$[0]", { numberValue: 1 })]],
+    ["an object addressed as a list", [at("$.a.b", { numberValue: 1 }), at("$.a[0]", { numberValue: 2 })]],
+    ["an invalid path", [at("$..a", { numberValue: 1 })]],
+    ["a list at the top", [at("$[0]", { numberValue: 1 })]],
     ["no value", [at("$.a", {})]],
-  ])("%s is no call, and nothing of it is lost", (_, all) => {
+  ])("%s makes the call malformed, and nothing of it is lost", (_, all) => {
     const events = eventsOf([begin("f"), ...all.map((piece) => pieces(piece)), {}]);
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "error", error: { code: "malformed-call" } });
     const malformed = events.find((event) => event.type === "malformed");
     expect(malformed?.raw).toContain(JSON.stringify(JSON.stringify(all.at(-1))).slice(1, -1));
   });
 
-  test("several calls stay apart, also where their frames look alike", () => {
+  test("several calls stay apart, even if their frames look alike", () => {
     const one = [
       begin("f"),
       pieces(at("$.a", { stringValue: "x" }, true)),
@@ -1108,7 +1111,7 @@ describe("arguments that come in pieces (Vertex AI)", () => {
     ["the limit is reached", [begin("f"), pieces(at("$.a", { stringValue: "x" }, true))], "MAX_TOKENS"],
     ["the stream breaks off", [begin("f"), pieces(at("$.a", { stringValue: "x" }))], undefined],
     ["another call begins", [begin("f"), pieces(at("$.a", { stringValue: "x" })), { name: "g", args: {} }], "STOP"],
-  ])("a call that was to go on is cut when %s", (_, calls, finishReason) => {
+  ])("a call that should go on is truncated when %s", (_, calls, finishReason) => {
     const end = eventsOf(calls, finishReason).find((event) => event.type === "tool-end");
     expect(end).toMatchObject({ name: "f", truncated: true });
   });
@@ -1124,7 +1127,7 @@ describe("arguments that come in pieces (Vertex AI)", () => {
     ["a whole call of the same name", { name: "f", args: { b: 1 } }, ["call_1", "f", { b: 1 }, false]],
     ["another id", { id: "2", name: "f", partialArgs: [at("$.b", { numberValue: 1 })] }, ["2", "f", { b: 1 }, false]],
     ["another name", { name: "g", partialArgs: [at("$.b", { numberValue: 1 })] }, ["call_1", "g", { b: 1 }, false]],
-  ])("%s begins another call, and the one before it was cut", (_, next, end) => {
+  ])("%s starts another call, and the unfinished one is truncated", (_, next, end) => {
     const { ends, events } = ended([{ id: "1", ...begin("f") }, pieces(at("$.a", { stringValue: "x" }, true)), next]);
     expect(ends).toEqual([["1", "f", { a: "x" }, true], end]);
     expect(events.at(-1)).toMatchObject({ reason: "length" });
@@ -1147,14 +1150,14 @@ describe("arguments that come in pieces (Vertex AI)", () => {
     }
   });
 
-  test("the arguments may come whole after all", () => {
+  test("arguments may also come whole after such a start", () => {
     const ends = eventsOf([begin("f"), { args: { a: 1 } }]).filter((event) => event.type === "tool-end");
     expect(ends).toMatchObject([{ name: "f", arguments: { a: 1 } }]);
   });
 });
 
 describe("answers to clients", () => {
-  test("whole calls, one finishReason, nothing after it", () => {
+  test("calls are whole, and exactly one finishReason comes last", () => {
     const stream = write([
       { type: "start", id: "r", model: "x" },
       ...thought("hm"),
@@ -1192,7 +1195,7 @@ describe("answers to clients", () => {
       },
     ]);
   });
-  test("an array goes element by element", () => {
+  test("an array is sent element by element", () => {
     const encoder = gemini.createStreamEncoder(request({ stream: "array" }));
     const sent = [
       encoder.encode({ type: "text", text: "a" }),
@@ -1205,14 +1208,14 @@ describe("answers to clients", () => {
     expect(validateStream("gemini", sent.join(""))).toEqual([]);
     expect(collect(read(sent.join(""))).content).toEqual([{ type: "text", text: "a" }]);
   });
-  test("a heartbeat is a data event with one empty text, and none comes after the end", () => {
+  test("a heartbeat is a data event with one empty text, and there is none after the end", () => {
     const encoder = gemini.createStreamEncoder({ ...request(), model: "" });
     expect(encoder.heartbeat()).toBe('data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"index":0}]}\n\n');
     encoder.encode(stop);
     expect(encoder.heartbeat() + encoder.end()).toBe("");
     expect(read(`${gemini.createStreamEncoder(request()).heartbeat()}`)).toMatchObject([{ type: "start" }, { type: "finish" }]);
   });
-  test("a cut call is left out, with a warning, and the reason is MAX_TOKENS", () => {
+  test("a truncated call is left out, with a warning, and the reason is MAX_TOKENS", () => {
     const warnings: Warning[] = [];
     const stream = write(
       [...called("1", '{"a":1}', { truncated: true, json: undefined }), { type: "finish", reason: "length" }],
@@ -1222,7 +1225,7 @@ describe("answers to clients", () => {
     expect(chunksOf(stream)).toMatchObject([{ candidates: [{ content: { parts: [{ text: "" }] }, finishReason: "MAX_TOKENS" }] }]);
     expect(warnings).toMatchObject([{ code: "dropped" }]);
   });
-  test("an unreadable call is MALFORMED_FUNCTION_CALL where no other came", () => {
+  test("an unreadable call is MALFORMED_FUNCTION_CALL if there was no other call", () => {
     const malformed: Event = { type: "malformed", raw: "<call", code: "no-name", reason: "it has no name" };
     const failed: Event = { type: "finish", reason: "error", error: { code: "malformed-call", message: "m" } };
     expect(chunksOf(write([malformed, failed]))).toMatchObject([
@@ -1232,18 +1235,15 @@ describe("answers to clients", () => {
       candidates: [{ finishReason: "STOP" }],
     });
   });
-  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
-    "why it ended with %s beside a call that is whole is told",
-    (finishReason) => {
-      const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
-      const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
-      expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
-      const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
-      expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
-      expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason }] });
-    },
-  );
-  test("an error in mid-stream is a data event of its own, the last", () => {
+  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])("the reason %s beside a complete call is passed on", (finishReason) => {
+    const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
+    const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
+    expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
+    const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
+    expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
+    expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason }] });
+  });
+  test("an error in the middle of a stream is a data event of its own, and the last one", () => {
     const stream = write([
       { type: "text", text: "a" },
       { type: "finish", reason: "error", error: { code: "overloaded", message: "busy", retryAfterMs: 1500 } },
@@ -1260,7 +1260,7 @@ describe("answers to clients", () => {
     expect(validateStream("gemini", write([{ type: "text", text: "a" }]))).toEqual([]); // no finish at all
     expect(validateStream("gemini", write([], { stream: "array" }))).toEqual([]);
   });
-  test("thoughts that nobody wants are not sent, but come back with the call", () => {
+  test("thoughts the client does not want are not sent, but come back with the call", () => {
     const chunks = chunksOf(write([...thought("secret"), ...called("1"), stop], { thinking: { show: false } }));
     expect(chunks).toHaveLength(2);
     expect(openCapsule(chunks[0].candidates[0].content.parts[0].thoughtSignature)).toEqual({ thoughts: [{ thinking: "secret" }] });
@@ -1271,12 +1271,12 @@ describe("answers to clients", () => {
       { thoughtSignature: "c2ln" },
     ]);
   });
-  test("another wire's state of a call comes back with it", () => {
+  test("another wire's state on a call comes back with it", () => {
     const state: Opaque[] = [{ wire: "openai-responses", kind: "id", data: "fc_1" }];
     const parts = partsOf(called("1", "{}", { state }));
     expect(decoded([hi, { role: "model", parts }]).messages[1]).toEqual(assistant({ ...call("1"), state }));
   });
-  test("state that nothing can carry and foreign extensions are warned of", () => {
+  test("state that cannot be carried, and foreign extensions, cause warnings", () => {
     const warnings: Warning[] = [];
     write(
       [
@@ -1290,7 +1290,7 @@ describe("answers to clients", () => {
     );
     expect(warnings).toHaveLength(2);
   });
-  test("the same wire gets back what it said, in streams and whole", () => {
+  test("the same wire gets back everything it sent, streamed and whole", () => {
     const parts = (text: string) => chunksOf(text.replaceAll("\r", "")).flatMap(({ candidates }) => candidates?.[0].content?.parts ?? []);
     for (const file of ["server-tools.sse", "thinking-call.sse", "malformed.sse", "blocked.sse", "error.sse"]) {
       const [given, events] = [fixture(file), read(fixture(file))];
@@ -1326,7 +1326,7 @@ describe("errors", () => {
       400,
       "INVALID_ARGUMENT",
     ],
-  ] as const)("%j, both ways", (error, status, word) => {
+  ] as const)("%j is written and read back", (error, status, word) => {
     const encoded = gemini.encodeError(error);
     expect(encoded).toMatchObject({ status, body: { error: { code: status, message: error.message, status: word } } });
     expect(gemini.decodeError(status, encoded.headers, encoded.body)).toEqual({ ...error, status });
@@ -1347,7 +1347,7 @@ describe("what is encoded decodes to the same", () => {
   const thinkingPart = signed(fc.record({ type: fc.constant("thinking" as const), text }));
   const media = fc.record({ type: fc.constant("media" as const), mediaType: fc.constant("image/png"), data: fc.constant("AAAA") });
 
-  test("requests", () => {
+  test("for any request", () => {
     const round = fc.tuple(
       fc.array(fc.oneof(textPart, media), { minLength: 1, maxLength: 3 }),
       fc.array(fc.oneof(textPart, thinkingPart), { maxLength: 3 }),
@@ -1407,7 +1407,7 @@ describe("what is encoded decodes to the same", () => {
     );
   });
 
-  test("events, cut anywhere", () => {
+  test("for any events, cut anywhere", () => {
     const pieces = fc.oneof(
       textPart.map((part): Event[] => [part]),
       fc
@@ -1425,7 +1425,7 @@ describe("what is encoded decodes to the same", () => {
     );
     const answers = fc.array(pieces, { maxLength: 6 }).map((list): Event[] => {
       let calls = 0;
-      // Two thoughts in a row are one, on this wire.
+      // Two thoughts in a row become one on this wire.
       const apart = list.filter((events, i) => events[0]?.type !== "thinking-start" || list[i - 1]?.[0]?.type !== "thinking-start");
       const events = apart.flat().flatMap((event): Event[] => {
         if (event.type !== "tool-end") return [event];
@@ -1455,7 +1455,7 @@ describe("what is encoded decodes to the same", () => {
 describeShared("recorded requests", () => {
   const requests = captures<{ contents?: { parts: object[] }[] }>(({ path, body }) => path.includes("/models/") && !!body?.contents);
 
-  test("there are some", () => expect(requests.length).toBeGreaterThan(20));
+  test("there are enough captures", () => expect(requests.length).toBeGreaterThan(20));
   test.each(requests)("$file", ({ path, query, body }) => {
     const request = decode(JSON.stringify(body), path, query);
     expect(request.warnings).toBeUndefined();
@@ -1472,7 +1472,7 @@ describeShared("recorded requests", () => {
   });
 });
 
-test("schemas in Gemini's own dialect reach its own servers as they came, and others as JSON Schema", () => {
+test("schemas in Gemini's own dialect reach Gemini unchanged, and other servers as JSON Schema", () => {
   const parameters = { type: "OBJECT", properties: { a: { type: "STRING", nullable: true, enum: ["x"] } }, propertyOrdering: ["a"] };
   const responseSchema = { type: "ARRAY", items: { type: "INTEGER" }, minItems: "1" };
   const given = {
@@ -1487,12 +1487,12 @@ test("schemas in Gemini's own dialect reach its own servers as they came, and ot
   expect(request.tools?.[0]?.parameters).toMatchObject({ type: "object", properties: { a: { type: ["string", "null"] } } });
 });
 
-describe("contents as Google's servers take them", () => {
+describe("contents as Google's servers accept them", () => {
   const contentsOf = (request: Request) => (gemini.encodeRequest(request).body as { contents: JsonObject[] }).contents;
   const call: Part = { type: "tool-call", id: "c1", name: "f", arguments: {} };
   const result: Message = { role: "tool", id: "c1", name: "f", output: "ok" };
   const user: Message = { role: "user", content: [{ type: "text", text: "Go on." }] };
-  test("what the user says behind results stands in a content of its own, unless the client wrote it so", () => {
+  test("the user's text after results is in a content of its own, unless the client put them together", () => {
     const parts = (content: JsonObject) =>
       (content.parts as JsonObject[]).map((part) => Object.keys(part).find((key) => key !== "thoughtSignature"));
     const apart = contentsOf({ model: "m", messages: [user, { role: "assistant", content: [call] }, result, user] });
@@ -1506,7 +1506,7 @@ describe("contents as Google's servers take them", () => {
       contentsOf(gemini.decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body: { contents } })),
     ).toEqual(contents);
   });
-  test("a conversation that the model begins gets a user before it", () => {
+  test("a conversation that begins with the model gets a user message before it", () => {
     const { body, context } = gemini.encodeRequest({ model: "m", messages: [{ role: "assistant", content: [call] }, result] });
     expect(body).toMatchObject({ contents: [{ role: "user", parts: [{ text: "." }] }, { role: "model" }, { role: "user" }] });
     expect(context.warnings.map(({ message }) => message)).toEqual([

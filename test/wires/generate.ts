@@ -1,4 +1,4 @@
-// Requests and events, generated: a core that every wire can say, and features, each of which some wires can say.
+// Generated requests and events: a core that every wire can express, and features that only some wires can.
 import fc from "fast-check";
 import type { Event, JsonObject, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, WireId } from "../../src/core/nouns.ts";
 
@@ -36,7 +36,7 @@ const tools = fc.uniqueArray(fc.record({ name, description: text, parameters: sc
   maxLength: 3,
 });
 
-/** A round: the user says something, the assistant calls tools or not, and says something. */
+/** A round: the user speaks, the assistant may call tools, then answers. */
 const round = fc.record({ asked: text, calls: fc.array(fc.tuple(fc.nat(), json, text), { maxLength: 3 }), said: text });
 
 export const request: fc.Arbitrary<Request> = fc
@@ -107,7 +107,7 @@ const withoutCalls = (request: Request): Request => ({
 });
 const strictObject: JsonObject = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
 
-/** Each by the field that it needs. */
+/** Each feature by the name of the field it needs. */
 export const requestFeatures: Record<string, Feature> = {
   "messages: developer": (request) => ({
     ...request,
@@ -244,7 +244,7 @@ const segment: fc.Arbitrary<Segment> = fc.oneof(
   fc.record({ kind: fc.constant("call" as const), name, json, cuts: fc.array(fc.nat(), { maxLength: 3 }) }),
 );
 
-/** Pieces of a text, none of them inside a surrogate pair. */
+/** Cuts a text into pieces, never inside a surrogate pair. */
 function piecesOf(whole: string, cuts: readonly number[]): string[] {
   const chars = [...whole];
   const places = [0, ...cuts.map((cut) => cut % (chars.length + 1)).toSorted((a, b) => a - b), chars.length];
@@ -264,7 +264,7 @@ export const events: fc.Arbitrary<Event[]> = fc
   .map(({ segments, reason, inputTokens, outputTokens }) => {
     let index = 0;
     const body = segments
-      .filter((segment, i) => segment.kind === "call" || segments[i - 1]?.kind !== segment.kind) // the same kind twice would be one
+      .filter((segment, i) => segment.kind === "call" || segments[i - 1]?.kind !== segment.kind) // two of the same kind in a row would merge
       .flatMap((segment): Event[] => {
         if (segment.kind !== "call") {
           if (segment.kind === "text") return segment.words.map((words) => ({ type: "text", text: words }));
@@ -371,7 +371,7 @@ const plainFeatures: Record<string, Event[]> = {
   ),
 };
 
-/** With those that differ from wire to wire. */
+/** With the features that differ from wire to wire. */
 export const eventFeatures = (wire: WireId): Record<string, Event[]> => ({
   ...plainFeatures,
   "its own state on a call": whole(
@@ -382,7 +382,7 @@ export const eventFeatures = (wire: WireId): Record<string, Event[]> => ({
   "another wire's extension": whole({ type: "text", text: "x" }, { type: "extension", wire: other(wire), data: { odd_field: 1 } }),
 });
 
-/** What only that wire knows, in its own shape. */
+/** An extension in the wire's own shape. */
 const extensions: Record<WireId, JsonObject> = {
   "openai-chat": { choices: [{ delta: { odd_field: 1 } }] },
   "openai-responses": { type: "response.odd", odd_field: 1 },

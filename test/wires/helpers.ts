@@ -1,11 +1,11 @@
-// What the tests of all wires share.
+// Helpers shared by the tests of all wires.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "../../src/core/errors.ts";
 import type { WireId } from "../../src/core/nouns.ts";
 import { shared } from "../shared.ts";
 
-/** What a decoder says against a body. */
+/** The message with which a decoder refuses a body. */
 export function complaintOf(decode: (body: unknown) => unknown, body: unknown): string {
   try {
     decode(body);
@@ -25,7 +25,7 @@ interface Capture<Body> {
   body: Body;
 }
 
-/** The requests of real clients; only inside of `describeShared`. */
+/** The captured requests of real clients; only inside `describeShared`. */
 export function captures<Body>(isWanted: (capture: Capture<Body>) => boolean): Capture<Body>[] {
   const folder = join(shared, "captures");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));

@@ -1,4 +1,4 @@
-// How long an answer may be, and how long what comes in.
+// Limits: how long an answer may be, and how long the input.
 import { expect, test } from "vitest";
 import type { WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -12,7 +12,7 @@ const ASKED: readonly (readonly [WireId, string, object])[] = [
   ["ollama", "/api/chat", { model: "m", messages, options: { num_predict: -1 } }],
 ];
 
-test.each(ASKED)("%s: a limit below 0 is none, and nothing is lost by that (%s)", (id, path, body) => {
+test.each(ASKED)("%s: a negative token limit means none, on every wire and without a warning (%s)", (id, path, body) => {
   const request = getWire(id).decodeRequest({ path, query: {}, headers: {}, body });
   expect(request).not.toHaveProperty("maxTokens");
   for (const { id: other, encodeRequest } of listWires()) {
@@ -41,9 +41,9 @@ test.each([
     "/api/chat",
     (args: object) => ({ messages: [...messages, { role: "assistant", tool_calls: [{ function: { name: "f", arguments: args } }] }] }),
   ],
-] as const)("%s: a call with a million blanks in a row is read as any other", (id, path, body) => {
+] as const)("%s: a call with a million blanks in a row is read like any other", (id, path, body) => {
   const args = { content: `a${" ".repeat(1_000_000)}b`, n: 1 };
-  const text = JSON.stringify({ model: "m", ...body(args) }, undefined, 1).replace('"n": 1', '"n": 1.0'); // as written, and over several lines
+  const text = JSON.stringify({ model: "m", ...body(args) }, undefined, 1).replace('"n": 1', '"n": 1.0'); // numbers as written, and over several lines
   const request = getWire(id).decodeRequest({ path, query: {}, headers: {}, body: text });
   const { body: sent } = getWire("anthropic").encodeRequest(request);
   expect(request.messages.at(-1)).toMatchObject({

@@ -1,4 +1,4 @@
-// Tools that an API defines and its clients run are functions to every other API, and the client hears of their calls in its own form.
+// Tools that an API defines and its clients run become functions for every other API, and their calls reach the client in its own form.
 import { describe, expect, test } from "vitest";
 import type { Event, Json, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -13,7 +13,7 @@ const encode = (wire: WireId, request: Request) => {
 };
 const others = (wire: WireId): WireId[] => listWires().flatMap(({ id }) => (id === wire ? [] : [id]));
 
-/** What a model says that calls a tool, in pieces. */
+/** The events of a model that calls a tool, in pieces. */
 const calling = (name: string, args: JsonObject, state?: Event & { type: "tool-end" }): Event[] => {
   const json = JSON.stringify(args);
   return [
@@ -36,11 +36,11 @@ interface Case {
   readonly wire: WireId;
   readonly tool: JsonObject;
   readonly name: string;
-  /** What a model of another API says. */
+  /** The arguments in the model's call, as a function of another API. */
   readonly args: JsonObject;
-  /** What the client gets of it. */
+  /** The call as the client gets it. */
   readonly call: JsonObject;
-  /** What it gives back. */
+  /** The result as the client sends it. */
   readonly result: JsonObject;
   readonly output: Json;
 }
@@ -93,7 +93,7 @@ const cases: Case[] = [
     { type: "local_shell" },
     { command: ["ls"] },
     { type: "local_shell_call", action: { type: "exec", command: ["ls"], env: {} } },
-    { type: "function_call_output", output: "a" }, // as codex answers it
+    { type: "function_call_output", output: "a" }, // codex's answer
     "a",
   ),
   responses(
@@ -151,14 +151,14 @@ const choosing = ({ wire, tool, name }: Case): JsonObject => (wire === "anthropi
 
 describe.each(named)("%s", (type, item) => {
   const { wire, name, args, call } = item;
-  test("its own API gets everything as it came", () => {
+  test("its own API gets everything unchanged", () => {
     const body = { model: "m", ...looped(item), tool_choice: choosing(item) };
     const again = encode(wire, decode(wire, body));
     expect(again).toEqual({ body, warnings: [] });
     expect(validateRequest(wire, again.body)).toEqual([]);
   });
 
-  test.each(others(wire))("%s gets a function that is described, the call and its result", (to) => {
+  test.each(others(wire))("%s gets a described function, the call and its result", (to) => {
     const request = decode(wire, { ...looped(item), tool_choice: choosing(item) });
     expect(request.warnings).toBeUndefined();
     expect(request.toolChoice).toEqual({ name });
@@ -176,7 +176,7 @@ describe.each(named)("%s", (type, item) => {
     expect(called).toMatchObject({ role: "assistant", content: [{ type: "tool-call", name, arguments: args }] });
   });
 
-  test("a result is read", () => {
+  test("the client's result is read", () => {
     const [, , result] = decode(wire, looped(item)).messages;
     expect(result).toMatchObject({ role: "tool", name, output: item.output });
     expect(result?.role === "tool" && result.isError === true).toBe(item.result.status === "failed");
@@ -184,7 +184,7 @@ describe.each(named)("%s", (type, item) => {
     expect(media).toEqual(/computer/.test(type) ? [expect.objectContaining({ mediaType: "image/png", data: "iVBORw0=" })] : undefined);
   });
 
-  test("a model's call comes to the client in its own form, streamed or whole, and back as it was", () => {
+  test("a model's call reaches the client in its own form, streamed or whole, and comes back unchanged", () => {
     const request = decode(wire, asking(item));
     const text = streamed(wire, request, calling(name, args));
     expect(validateStream(wire, text)).toEqual([]);
@@ -201,7 +201,7 @@ describe.each(named)("%s", (type, item) => {
   });
 });
 
-test("what a client has set is told", () => {
+test("the client's settings are part of the description", () => {
   const described = (wire: WireId, tool: JsonObject) =>
     decode(wire, { ...asking(cases.find((item) => item.wire === wire)!), tools: [tool] }).tools?.[0]?.description;
   expect(described("anthropic", cases[5]!.tool)).toMatch(/Settings: {"display_width_px":1024,"display_height_px":768}$/);
@@ -209,7 +209,7 @@ test("what a client has set is told", () => {
   expect(described("anthropic", cases[0]!.tool)).not.toContain("Settings");
 });
 
-test("a tool that only the server runs is still none", () => {
+test("a tool that only the server can run does not become a function", () => {
   const tools = [
     { type: "shell", environment: { type: "container_auto" } },
     { type: "tool_search" },
@@ -230,7 +230,7 @@ test("a tool that only the server runs is still none", () => {
   expect(known).toBeUndefined();
 });
 
-test("one of the allowed tools", () => {
+test("such a tool can be among the allowed tools", () => {
   const tools = [{ type: "shell" }, { type: "apply_patch" }, { type: "function", name: "f", parameters: null, strict: false }];
   const choice = { type: "allowed_tools", mode: "required", tools: [{ type: "shell" }, { type: "function", name: "f" }] };
   const request = decode("openai-responses", { input: "Hi", tools, tool_choice: choice });
@@ -239,7 +239,7 @@ test("one of the allowed tools", () => {
   expect(encode("anthropic", request).body).toMatchObject({ tools: [{ name: "shell" }, { name: "f" }], tool_choice: { type: "any" } });
 });
 
-test("another provider's state of a call goes along and comes back", () => {
+test("another provider's state on a call travels along and comes back", () => {
   const item = cases.find(({ tool }) => tool.type === "shell")!;
   const request = { ...decode("openai-responses", { ...asking(item), include: ["reasoning.encrypted_content"] }) };
   const state = [{ wire: "gemini" as const, kind: "thoughtSignature", data: "abc" }];
@@ -251,7 +251,7 @@ test("another provider's state of a call goes along and comes back", () => {
   expect(again).toMatchObject({ content: [{ name: "shell", state: expect.arrayContaining(state) }] });
 });
 
-test("a call that was cut is no item, but a warning", () => {
+test("a truncated call is left out, with a warning", () => {
   const warnings: string[] = [];
   const warn: EncoderOptions["warn"] = ({ message }) => void warnings.push(message);
   const item = cases.find(({ tool }) => tool.type === "shell")!;

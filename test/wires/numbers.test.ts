@@ -1,4 +1,4 @@
-// Numbers that a double cannot hold, outside of call arguments: results, schemas and what only one API knows keep them as they were written.
+// Numbers that a double cannot hold, outside call arguments: results, schemas and fields of one API keep their digits.
 import { expect, test } from "vitest";
 import type { Request, WireId } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -22,19 +22,19 @@ const gemini = (): Request =>
 const sent = (request: Request, wire: WireId, official = false): string =>
   printBody(getWire(wire).encodeRequest(request, { official }).body);
 
-test.each(WIRES)("a result's numbers and a schema's reach %s digit for digit", (wire) => {
+test.each(WIRES)("numbers in results and schemas reach %s digit for digit", (wire) => {
   const body = sent(gemini(), wire);
   expect(body).toContain(wire === "gemini" ? RESULT : JSON.stringify(RESULT));
   expect(body).toContain(LIMITS);
 });
 
-test("a schema that is said otherwise keeps its numbers", () => {
+test("a schema that is rewritten keeps its numbers", () => {
   const request = gemini();
   request.tools = request.tools!.map((tool) => ({ ...tool, strict: true }));
   expect(sent(request, "openai-chat", true)).toContain('"maximum":9223372036854775807');
 });
 
-test("what only one wire knows keeps its numbers there", () => {
+test("fields that only one wire knows keep their numbers there", () => {
   const body = '{"model":"m","messages":[{"role":"user","content":"x"}],"metadata":{"n":12345678901234567890,"\\u00010":"\\u000101.0"}}';
   const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });
   expect(sent(request, "openai-chat")).toContain('"metadata":{"n":12345678901234567890,"\\u00010":"\\u000101.0"}');
@@ -48,8 +48,8 @@ test("a body with a long number may hold a string of millions of escapes", () =>
   expect(said?.type === "text" && said.text === quotes).toBe(true);
 });
 
-// Eighty thousand guesses at what stands for a number or a text meanwhile: where it can be known, each costs another look at all of the body.
-test("a body that is full of marks is read and printed as quickly as another", () => {
+// Strings that look like the marks for numbers, eighty thousand of them: in a naive reader, each costs another look at the whole body.
+test("a body full of strings that look like our marks is read and printed in linear time", () => {
   const marks = Array.from({ length: 80_000 }, (_, n) => `"\\u0001${n}\\u0001"`).join(",");
   const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},
     {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"n": 12345678901234567890}}]},
@@ -59,14 +59,14 @@ test("a body that is full of marks is read and printed as quickly as another", (
   expect(printed.includes(`"metadata":{"marks":[${marks}]}`)).toBe(true);
 });
 
-test("a number that was replaced is printed as it is now", () => {
+test("a number that was changed is printed as it is now", () => {
   const request = gemini();
   const result = request.messages.at(-1)!;
   if (result.role === "tool") (result.output as { tweet: number }).tweet = 5;
   expect(sent(request, "openai-chat")).toContain('{\\"tweet\\":5,\\"price\\":1.10');
 });
 
-test("the nouns stay plain JSON", () => {
+test("the nouns are plain JSON", () => {
   const { messages } = gemini();
   expect(JSON.parse(JSON.stringify(messages.at(-1)))).toEqual({ role: "tool", id: "call_0", name: "f", output: JSON.parse(RESULT) });
 });

@@ -32,7 +32,7 @@ const again = (request: Request): Request => {
   return decode(printBody(body), path);
 };
 
-/** Without the text of arguments: only a body that is text has it. */
+/** Without the JSON text of arguments, which exists only if the body was text. */
 const bare = (request: Request): unknown =>
   JSON.parse(JSON.stringify(request, (key, value: unknown) => (key === "json" || key === "from" ? undefined : value)));
 
@@ -44,14 +44,14 @@ const at = new Date("2026-01-02T03:04:05.678Z");
 
 // ---- Requests
 
-describe("what the real client sends", () => {
+describe("what real clients send", () => {
   const posts = named(/^request-/).flatMap((name) => {
     const { path, body } = JSON.parse(fixture(name)) as { path: string; body?: JsonObject };
     return body && /chat|generate/.test(path) ? [{ name, path, body }] : [];
   });
-  test("there are enough of them", () => expect(posts.length).toBeGreaterThanOrEqual(15));
+  test("there are enough captures", () => expect(posts.length).toBeGreaterThanOrEqual(15));
 
-  test.each(posts)("$name decodes without a warning and goes back as it came", ({ path, body }) => {
+  test.each(posts)("$name decodes without a warning, and is sent on unchanged", ({ path, body }) => {
     const request = decode(body, path);
     expect(request.warnings).toBeUndefined();
     const sent = ollama.encodeRequest(request);
@@ -60,20 +60,20 @@ describe("what the real client sends", () => {
     expect(sent.body).toMatchObject(body);
     expect(bare(again(request))).toEqual(bare(request));
   });
-  test.each(posts.filter(({ name }) => !name.includes("raw")))("$name goes back as a valid request", ({ path, body }) => {
+  test.each(posts.filter(({ name }) => !name.includes("raw")))("$name is sent on as a valid request", ({ path, body }) => {
     expect(validateRequest("ollama", body)).toEqual([]);
     expect(validateRequest("ollama", ollama.encodeRequest(decode(body, path)).body)).toEqual([]);
   });
 });
 
 describe("messages", () => {
-  test("roles, in any case, and texts", () => {
+  test("roles are read in any case", () => {
     const messages = ["system", "User", "ASSISTANT"].map((role) => ({ role, content: role }));
     expect(decode({ model: "m", messages }).messages).toEqual(
       messages.map(({ role, content }) => ({ role: role.toLowerCase(), content: [{ type: "text", text: content }] })),
     );
   });
-  test("images are bytes, and their first ones say what they are", () => {
+  test("images are bytes, whose first ones tell the type", () => {
     const images = [
       "iVBORw0KGgoAAAAN",
       "/9j/4AAQSkZJRg==",
@@ -90,12 +90,12 @@ describe("messages", () => {
       content: [...types.map((mediaType, i) => ({ type: "media", mediaType, data: images[i] })), { type: "text", text: "Look" }],
     });
   });
-  test("a client that sends a data: URL is understood", () => {
+  test("an image given as a data: URL is understood", () => {
     const [message] = hearing({ role: "user", content: "", images: ["data:image/webp;base64,AAAA"] });
     expect(message).toEqual({ role: "user", content: [{ type: "media", mediaType: "image/webp", data: "AAAA" }] });
     expect(encode({ messages: [message!] }).body.messages[0]).toEqual({ role: "user", content: "", images: ["AAAA"] });
   });
-  test("thinking stands before the text, calls behind it", () => {
+  test("thinking comes before the text, calls after it", () => {
     const fn = { name: "f", arguments: { a: 1 } };
     const [message] = hearing({ role: "assistant", content: "yes", thinking: "hm", tool_calls: [{ id: "c", function: fn }] });
     expect(message).toEqual({
@@ -113,7 +113,7 @@ describe("messages", () => {
       ["call_2", "a"],
     ]);
   });
-  test("what answers no call is more of the result before it: strands has a message for each text and each image of a result", () => {
+  test("a tool message that answers no call continues the result before it, since strands sends one message for each part of a result", () => {
     const calls = ["f", "g"].map((name) => ({ function: { name, arguments: {} } }));
     const image = { role: "tool", images: ["iVBORw0KGgo"] };
     const [, ...answers] = hearing(
@@ -127,13 +127,13 @@ describe("messages", () => {
     ]);
     expect(hearing({ role: "tool", content: "?" })).toMatchObject([{ role: "tool", output: "?" }]);
   });
-  test("results with ids come in any order", () => {
+  test("results with ids may come in any order", () => {
     const calls = ["c1", "c2"].map((id) => ({ id, function: { name: "f", arguments: {} } }));
     const results = ["c2", "c1"].map((id) => ({ role: "tool", tool_call_id: id, content: id }));
     const [, ...answers] = hearing({ role: "assistant", content: "", tool_calls: calls }, ...results);
     expect(answers).toEqual(["c2", "c1"].map((id) => ({ role: "tool", id, name: "f", output: id })));
   });
-  test("arguments as text are read, and unreadable ones are kept as what they are", () => {
+  test("arguments given as text are read, and unreadable ones are kept as malformed", () => {
     const calls = ['{"a": 1.0}', "", "{a"].map((args) => ({ function: { name: "f", arguments: args } }));
     const [message] = hearing({ role: "assistant", content: "", tool_calls: calls });
     expect(message).toMatchObject({
@@ -144,14 +144,14 @@ describe("messages", () => {
       ],
     });
   });
-  test("no messages ask to load the model, and are not refused", () => {
+  test("a request without messages, which loads the model, is not refused", () => {
     expect(decode({ model: "m" }).messages).toEqual([]);
     expect(decode({ model: "m", prompt: "" }, "/api/generate").messages).toEqual([]);
   });
 });
 
 describe("settings", () => {
-  test("it streams unless told otherwise", () => {
+  test("it streams by default", () => {
     expect(asking({}).stream).toBe("ndjson");
     expect(asking({ stream: true }).stream).toBe("ndjson");
     expect(asking({ stream: false }).stream).toBe(false);
@@ -169,7 +169,7 @@ describe("settings", () => {
     expect(asking({ think }).thinking).toEqual(thinking);
     expect(encode({ thinking }).body.think).toBe(think);
   });
-  test("think: minimal is low, and a budget has no place", () => {
+  test("the effort minimal becomes low, and a thinking budget is reported as dropped", () => {
     expect(encode({ thinking: { effort: "minimal" } })).toMatchObject({
       body: { think: "low" },
       warnings: ["the effort minimal was sent as low"],
@@ -179,7 +179,7 @@ describe("settings", () => {
       warnings: ["thinking.budget has no place in ollama and was left out"],
     });
   });
-  test("format: json or a schema, both ways", () => {
+  test("format is `json` or a schema, both ways", () => {
     const schema = { type: "object", properties: { a: { const: 1 } }, $defs: {} };
     expect(asking({ format: "json" }).output).toEqual({});
     expect(asking({ format: schema }).output).toEqual({ schema });
@@ -187,14 +187,14 @@ describe("settings", () => {
     expect(encode({ output: {} }).body.format).toBe("json");
     expect(encode({ output: { schema, name: "x", strict: true } }).body.format).toEqual(schema);
   });
-  test("options are sampling, limits and stops; the others go along", () => {
+  test("options become sampling, limits and stops; other options are carried along", () => {
     const options = { temperature: 0.5, top_k: 40, num_predict: 9, stop: "END", num_ctx: 8192, num_gpu: 1 };
     const request = asking({ options });
     expect(request).toMatchObject({ sampling: { temperature: 0.5, topK: 40 }, maxTokens: 9, stop: ["END"] });
     expect(request.extra).toEqual([{ wire: "ollama", kind: "options", data: { num_ctx: 8192, num_gpu: 1 }, part: true }]);
     expect(encode(request).body.options).toEqual({ ...options, stop: ["END"] });
   });
-  test("num_predict below 1 is no limit, and survives", () => {
+  test("num_predict below 1 is no limit, and is kept", () => {
     for (const num_predict of [-1, -2, 0]) {
       const request = asking({ options: { num_predict, num_ctx: 8192 } });
       expect(request.maxTokens).toBeUndefined();
@@ -202,7 +202,7 @@ describe("settings", () => {
       expect(request.extra).toContainEqual({ wire: "ollama", kind: "options.num_predict", data: num_predict, quiet: true });
     }
   });
-  test("keep_alive is nobody else's business", () => {
+  test("keep_alive is carried for Ollama only, without a warning elsewhere", () => {
     expect(asking({ keep_alive: "5m", truncate: false }).extra).toEqual([
       { wire: "ollama", kind: "keep_alive", data: "5m", quiet: true },
       { wire: "ollama", kind: "truncate", data: false, quiet: true },
@@ -210,8 +210,8 @@ describe("settings", () => {
   });
 });
 
-describe("the completion", () => {
-  test("is a user message, with the system text before it", () => {
+describe("a request to /api/generate", () => {
+  test("becomes a user message, with the system text before it", () => {
     const request = decode({ model: "m", prompt: "Hi", system: "Be brief.", images: ["AAAA"] }, "/api/generate");
     expect(request.messages).toEqual([
       { role: "system", content: [{ type: "text", text: "Be brief." }] },
@@ -224,7 +224,7 @@ describe("the completion", () => {
       },
     ]);
   });
-  test("is a chat once it has more to say", () => {
+  test("becomes a chat once the conversation is longer", () => {
     const request = decode({ model: "m", prompt: "Hi" }, "/api/generate");
     const longer = encode({ ...request, messages: [...request.messages, { role: "assistant", content: [] }] });
     expect(longer.path).toBe("/api/chat");
@@ -244,21 +244,21 @@ describe("the completion", () => {
 });
 
 describe("tools", () => {
-  test("with a wrapper or without", () => {
+  test("are read with a wrapper or without", () => {
     expect(asking({ tools: [time, time.function] }).tools).toEqual([time.function, time.function]);
   });
-  test("of a kind that only its own server knows are left out, with a warning", () => {
+  test("of a type that only Ollama's server knows are left out, with a warning", () => {
     const request = asking({ tools: [{ type: "web_search" }, time] });
     expect(request.tools).toHaveLength(1);
     expect(request.warnings?.[0]?.message).toContain("web_search");
     expect(encode(request).body.tools).toEqual([{ type: "web_search" }, time]);
   });
-  test("without parameters take none", () => {
+  test("without parameters accept none", () => {
     expect(encode({ tools: [{ name: "f" }] }).body.tools).toEqual([
       { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } },
     ]);
   });
-  test("have no keyword that the server drops", () => {
+  test("contain no keyword that the server drops", () => {
     const parameters: JsonObject = {
       type: "object",
       properties: { a: { $ref: "#/$defs/a" }, b: { const: 1 }, c: { oneOf: [{ type: "string" }, { type: "null" }] }, d: true },
@@ -276,7 +276,7 @@ describe("tools", () => {
       },
     ]);
   });
-  test("custom ones are functions with one string", () => {
+  test("of kind custom become functions with one string", () => {
     const { body } = encode({ tools: [{ name: "patch", kind: "custom", description: "Patches" }] });
     expect(body.tools).toMatchObject([{ function: { name: "patch", parameters: { properties: { input: { type: "string" } } } } }]);
   });
@@ -286,7 +286,7 @@ describe("tools", () => {
     const { body, warnings } = encode({ tools, ...(toolChoice ? { toolChoice } : {}) });
     return { names: ((body.tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name), warnings };
   };
-  test("tool choice is enforced as far as can be, and never pretended", () => {
+  test("a tool choice is enforced as far as possible, and never pretended", () => {
     const cannot = ["ollama cannot be made to call a tool: it may answer in words"];
     expect(offered("auto")).toEqual({ names: ["f", "g"], warnings: [] });
     expect(offered("none")).toEqual({ names: [], warnings: [] });
@@ -295,24 +295,24 @@ describe("tools", () => {
     expect(offered({ name: "f" })).toEqual({ names: ["f"], warnings: cannot });
     expect(offered({ allowed: ["f"], required: true })).toEqual({ names: ["f"], warnings: cannot });
   });
-  test("one call at a time is a wish that is said to be dropped", () => {
+  test("a limit to one call at a time is reported as dropped", () => {
     expect(encode({ tools, parallelCalls: false }).warnings).toEqual([
       "the wish for one call at a time has no place in ollama and was left out",
     ]);
   });
-  test("deferred ones wait until they are asked for", () => {
+  test("that are deferred are not offered until referred to", () => {
     const { body, warnings } = encode({ tools: [{ name: "f" }, { name: "late", deferred: true }] });
     expect(body.tools).toHaveLength(1);
     expect(warnings).toEqual(["a deferred tool that nobody asked for has no place in ollama and was left out"]);
   });
 });
 
-describe("what another wire said", () => {
+describe("requests from other wires", () => {
   const sent = (messages: Request["messages"], profile = {}) => {
     const { body, warnings } = encode({ messages }, profile);
     return { messages: body.messages, warnings };
   };
-  test("a developer is the system here", () => {
+  test("a developer message becomes a system message", () => {
     expect(
       sent([
         {
@@ -325,7 +325,7 @@ describe("what another wire said", () => {
       ]).messages,
     ).toEqual([{ role: "system", content: "a\n\nb" }]);
   });
-  test("a system text in mid-conversation stays, or becomes a labelled user text where the server wants that", () => {
+  test("a system text in the middle of a conversation stays, or becomes labelled user text if the server needs that", () => {
     const messages: Request["messages"] = (["system", "user", "system"] as const).map((role) => ({
       role,
       content: [{ type: "text", text: role }],
@@ -336,7 +336,7 @@ describe("what another wire said", () => {
     expect(moved[1]?.content).toBe("user\n\n<system>\nsystem\n</system>");
     expect(warnings).toHaveLength(1);
   });
-  test("an output that is no text is JSON text; a failure says so", () => {
+  test("a result that is not text becomes JSON text, and a failed one says so", () => {
     const { messages, warnings } = sent([
       { role: "assistant", content: [call("f", {}, "a"), call("f", {}, "b")] },
       { role: "tool", id: "a", name: "f", output: { n: 1 } },
@@ -354,7 +354,7 @@ describe("what another wire said", () => {
     expect(messages[1]).toEqual({ role: "tool", content: "", tool_name: "shot", tool_call_id: "a", images: ["AAAA"] });
     expect(warnings).toEqual([]);
   });
-  test("media without bytes, and documents, are labels", () => {
+  test("media without bytes, and documents, become labels", () => {
     const content = [
       { type: "media" as const, mediaType: "image/png", url: "https://example.com/a.png" },
       { type: "media" as const, mediaType: "application/pdf", data: "AAAA" },
@@ -372,7 +372,7 @@ describe("what another wire said", () => {
     ]);
     expect(warnings).toEqual(["signature of anthropic has no place in ollama and was left out"]);
   });
-  test("a call that was cut is not sent; one that cannot be read is sent as what it is", () => {
+  test("a truncated call is left out, and an unreadable one becomes text", () => {
     const { messages, warnings } = sent([
       {
         role: "assistant",
@@ -386,9 +386,9 @@ describe("what another wire said", () => {
     ]);
     expect(messages[0]?.tool_calls).toEqual([{ id: "b", function: { index: 0, name: "g", arguments: { unreadable: "{x" } } }]);
     expect(messages[0]?.content).toContain("<call>");
-    expect(warnings).toHaveLength(4); // also that the text stands before the call
+    expect(warnings).toHaveLength(4); // also checks that the text comes before the call
   });
-  test("the bytes of arguments survive", () => {
+  test("call arguments keep their exact bytes", () => {
     const json = '{"z": 1.0,"1":9007199254740993}';
     const message = { role: "assistant" as const, content: [{ ...call("f", JSON.parse(json) as JsonObject), json }] };
     expect(printBody(ollama.encodeRequest({ model: "m", messages: [message] }).body)).toContain(json);
@@ -490,10 +490,10 @@ describe("round trips", () => {
     )
     .map((request) => JSON.parse(JSON.stringify(request)) as Request);
 
-  test("any request comes back as it was", () => {
+  test("any request comes back unchanged", () => {
     fc.assert(fc.property(requests, (request) => void expect(bare(again(request))).toEqual(bare(request))));
   });
-  test("the bytes of arguments survive, if the body is text, whatever else is called arguments", () => {
+  test("call arguments keep their exact bytes if the body is text, whatever else is called arguments", () => {
     const made = ['{"z": 1.0,"2":1,"1":2}', "{}", '{"arguments":{"a":9007199254740993}}'];
     const calls = made.map((json) => `{"function":{"name":"f","arguments":${json}}}`).join();
     const tools = '[{"function":{"name":"f","parameters":{"type":"object","properties":{"arguments":{"type":"object"}}}}}]';
@@ -505,7 +505,7 @@ describe("round trips", () => {
     });
     expect(printBody(ollama.encodeRequest(request).body)).toContain(made[2]);
   });
-  test("decoding twice is decoding once", () => {
+  test("decoding twice gives the same request", () => {
     const body = {
       model: "m",
       messages: [user, { role: "assistant", tool_calls: [{ function: { name: "f", arguments: {} } }] }, { role: "tool", content: "1" }],
@@ -514,7 +514,7 @@ describe("round trips", () => {
   });
 });
 
-describe("a request that cannot be read is refused, with the place", () => {
+describe("a request that cannot be read is refused, with the place of the fault", () => {
   test.each([
     [{}, "model must be a string"],
     [{ model: "m", messages: "Hi" }, "messages must be a list"],
@@ -537,8 +537,8 @@ const read = (text: string): Event[] => {
   return [...decoder.feed(text), ...decoder.flush()];
 };
 const calls = (response: Response): ToolCall[] => response.content.filter((part) => part.type === "tool-call");
-describe("streams of servers", () => {
-  test("thinking, text and calls", () => {
+describe("answers read from servers' streams", () => {
+  test("thinking, text and calls are read", () => {
     expect(merged(read(fixture("stream-thinking-and-calls.ndjson")))).toEqual([
       { type: "start", model: "qwen3" },
       { type: "thinking-start" },
@@ -561,7 +561,7 @@ describe("streams of servers", () => {
       { type: "finish", reason: "tool-calls", native: "stop" },
     ]);
   });
-  test("calls that all say index 0 stay apart (ollama/ollama#15457)", () => {
+  test("calls that all have index 0 stay apart (ollama/ollama#15457)", () => {
     const made = calls(collect(read(fixture("stream-calls-all-index-0.ndjson"))));
     expect(made.map(({ name, arguments: args }) => [name, args])).toEqual([
       ["get_time", { city: "Oslo" }],
@@ -571,13 +571,13 @@ describe("streams of servers", () => {
     ]);
     expect(new Set(made.map(({ id }) => id)).size).toBe(4);
   });
-  test("doubled and blank ids are minted anew", () => {
+  test("doubled and blank ids are replaced", () => {
     const made = calls(collect(read(fixture("stream-calls-doubled-ids.ndjson"))));
     expect(made.map(({ arguments: args }) => args.city)).toEqual(["Oslo", "Rome", "Bern"]);
     expect(new Set(made.map(({ id }) => id)).size).toBe(3);
     expect(made[0]?.id).toBe("call_1");
   });
-  test("an older server sends neither ids nor a reason", () => {
+  test("an older server's call, without an id or a reason, is read", () => {
     const response = collect(read(fixture("stream-call-older-server.ndjson")));
     expect(calls(response)).toMatchObject([{ name: "get_time", arguments: { city: "Oslo" } }]);
     expect(response.finish).toEqual({ reason: "tool-calls" });
@@ -589,19 +589,19 @@ describe("streams of servers", () => {
       [{}, "{}"],
     ]);
   });
-  test("a call that cannot be read is reported, and is no call", () => {
+  test("an unreadable call is reported, and is never a call", () => {
     const response = collect(read(fixture("stream-call-unreadable.ndjson")));
     expect(response.content).toMatchObject([{ type: "malformed", code: "bad-arguments" }]);
     expect(response.finish).toMatchObject({ reason: "error", error: { code: "malformed-call" } });
   });
-  test("argument bytes survive", () => {
+  test("call arguments keep their exact bytes", () => {
     const json = '{"z": 1.0,"2":9007199254740993,"1":"\\u00e9 \\"arguments\\": 5","a":{"arguments":{"b":1e2}}}';
     expect(calls(collect(read(fixture("stream-numbers.ndjson")))).map((made) => made.json)).toEqual([json]);
   });
-  test("length is length", () => {
+  test("a reached token limit finishes with length", () => {
     expect(collect(read(fixture("stream-length.ndjson"))).finish).toEqual({ reason: "length", native: "length" });
   });
-  test("an error in mid-stream ends the answer, and what came before it is kept", () => {
+  test("an error in the middle of a stream ends the answer, and what came before is kept", () => {
     const response = collect(read(fixture("stream-error.ndjson")));
     expect(response.content).toEqual([{ type: "text", text: "Yes" }]);
     expect(response.finish).toEqual({
@@ -609,7 +609,7 @@ describe("streams of servers", () => {
       error: { code: "upstream", message: "an error was encountered while running the model" },
     });
   });
-  test("a stream that breaks off is no whole answer", () => {
+  test("a stream that breaks off is an error", () => {
     for (const text of [fixture("stream-cut-off.ndjson"), "", '{"model":"m","message":{"content":"a"},"done":false}\n', "<html>\n"]) {
       expect(collect(read(text)).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });
     }
@@ -617,7 +617,7 @@ describe("streams of servers", () => {
   test.each(["stream-no-final-newline.ndjson", "stream-crlf-and-blank-lines.ndjson"])("%s is read", (name) => {
     expect(collect(read(fixture(name)))).toMatchObject({ content: [{ type: "text", text: "Yes" }], finish: { reason: "stop" } });
   });
-  test("a completion has the same events", () => {
+  test("a /api/generate stream gives the same events", () => {
     expect(collect(read(fixture("stream-generate.ndjson")))).toMatchObject({
       content: [
         { type: "thinking", text: "Hm." },
@@ -626,14 +626,14 @@ describe("streams of servers", () => {
       finish: { reason: "stop" },
     });
   });
-  test("a whole answer has the same parts", () => {
+  test("a whole answer gives the same parts", () => {
     for (const body of [fixture("answer-with-calls.json"), JSON.parse(fixture("answer-with-calls.json")) as unknown]) {
       const response = ollama.decodeResponse(body);
       expect(response).toMatchObject({ model: "qwen3", usage: { inputTokens: 26, outputTokens: 28 }, finish: { reason: "tool-calls" } });
       expect(response.content.map(({ type }) => type)).toEqual(["thinking", "text", "tool-call", "tool-call"]);
     }
   });
-  test("a model that was only loaded has said nothing", () => {
+  test("a model that was only loaded gives an empty answer", () => {
     const response = ollama.decodeResponse(fixture("answer-loaded.json"));
     expect(response).toEqual({ model: "qwen3", content: [], finish: { reason: "stop", native: "load" } });
     expect(ollama.encodeResponse(response, decode({ model: "qwen3", messages: [], keep_alive: -1 }))).toMatchObject({
@@ -642,7 +642,7 @@ describe("streams of servers", () => {
     });
   });
 
-  test.each(named(/^stream-/))("%s: cut anywhere, even in a character, it gives the same events", (name) => {
+  test.each(named(/^stream-/))("%s: cut anywhere, even inside a character, gives the same events", (name) => {
     const whole = merged(read(fixture(name)));
     const bytes = new TextEncoder().encode(fixture(name));
     for (let cut = 0; cut <= bytes.length; cut++) {
@@ -660,7 +660,7 @@ describe("streams of servers", () => {
     expect(merged([...[...fixture(name)].flatMap((char) => decoder.feed(char)), ...decoder.flush()])).toEqual(whole);
   });
 
-  test("nothing that a server sends makes it throw", () => {
+  test("nothing a server sends makes the decoder throw", () => {
     const odd = [
       "null",
       "1",
@@ -698,8 +698,8 @@ const toolEvents = (name: string, json: string, index = 0, more: object = {}): E
   { type: "tool-end", id: `call_${index}`, index, name, arguments: JSON.parse(json) as JsonObject, json, ...more },
 ];
 
-describe("streams for clients", () => {
-  test("a line for each piece, calls whole, one end with numbers", () => {
+describe("streams written for clients", () => {
+  test("each piece is a line, calls are whole, and the last line has the counts", () => {
     const { text, lines, warnings } = write([
       { type: "start", id: "1", model: "qwen3" },
       { type: "thinking-start" },
@@ -735,7 +735,7 @@ describe("streams for clients", () => {
     expect(warnings).toEqual([]);
     expect(validateStream("ollama", text)).toEqual([]);
   });
-  test("a call that was cut never arrives, and the reason is length", () => {
+  test("a truncated call is never sent, and the reason is length", () => {
     const { text, lines, warnings } = write([
       ...toolEvents("whole", "{}"),
       { type: "tool-start", id: "b", index: 1, name: "cut" },
@@ -748,7 +748,7 @@ describe("streams for clients", () => {
     expect(warnings).toEqual([{ code: "dropped", message: "a call that was cut has no place in ollama and was left out" }]);
     expect(validateStream("ollama", text)).toEqual([]);
   });
-  test("a call that cannot be read never arrives; if there is no other, the answer is an error", () => {
+  test("an unreadable call is never sent; if there is no other call, the answer is an error", () => {
     const malformed: Event = { type: "malformed", raw: "{", code: "bad-arguments", reason: "cut", id: "call_0" };
     const error = { code: "malformed-call" as const, message: "unreadable" };
     const { text, lines, warnings } = write([
@@ -760,7 +760,7 @@ describe("streams for clients", () => {
     expect(warnings).toHaveLength(1);
     expect(validateStream("ollama", text)).toEqual([]);
   });
-  test("an error in mid-stream is a line, and nothing follows it", () => {
+  test("an error in the middle of a stream is a line, and nothing follows it", () => {
     const { lines } = write([
       { type: "text", text: "Yes" },
       { type: "finish", reason: "error", error: { code: "upstream", message: "it broke" } },
@@ -768,10 +768,10 @@ describe("streams for clients", () => {
     ]);
     expect(lines.slice(1)).toEqual([{ error: "it broke" }]);
   });
-  test("an answer that has no end is an error", () => {
+  test("an answer without a finish ends with an error", () => {
     expect(write([{ type: "text", text: "Yes" }]).lines.at(-1)).toEqual({ error: "the answer ended before its end" });
   });
-  test("the heartbeat is a line that says nothing", () => {
+  test("the heartbeat is a line without text", () => {
     const encoder = ollama.createStreamEncoder(request, { now: () => at });
     const beat = encoder.heartbeat();
     expect(JSON.parse(beat)).toEqual({
@@ -786,7 +786,7 @@ describe("streams for clients", () => {
     expect(collect(read(text)).content).toEqual([{ type: "text", text: "Hi" }]);
     expect(encoder.heartbeat() + encoder.end()).toBe("");
   });
-  test("a refusal is text here, and another wire's extension has no place", () => {
+  test("a refusal is sent as text, and another wire's extension is left out with a warning", () => {
     const { lines, warnings } = write([
       { type: "refusal", text: "No." },
       { type: "extension", wire: "gemini", data: {} },
@@ -803,7 +803,7 @@ describe("streams for clients", () => {
       "content-filter was sent as stop",
     ]);
   });
-  test("whole answers say the same as streams", () => {
+  test("whole answers equal streamed ones", () => {
     const events: Event[] = [
       { type: "thinking-start" },
       { type: "thinking-delta", text: "hm" },
@@ -838,14 +838,14 @@ describe("streams for clients", () => {
     expect(warnings).toHaveLength(1);
     expect(validateStream("ollama", `${printBody(body)}\n`)).toEqual([]);
   });
-  test("a whole answer that is an error says so", () => {
+  test("a whole answer that failed has Ollama's error form", () => {
     expect(
       ollama.encodeResponse({ content: [], finish: { reason: "error", error: { code: "internal", message: "it broke" } } }, request),
     ).toEqual({ error: "it broke" });
   });
 
   test.each(named(/^stream-/).filter((name) => !/error|cut-off|unreadable|generate/.test(name)))(
-    "%s comes back from a server as a client gets it",
+    "%s passes from server to client unchanged",
     (name) => {
       const events = read(fixture(name));
       const { text, warnings } = write(events);
@@ -854,7 +854,7 @@ describe("streams for clients", () => {
       expect(merged(read(text)).filter(({ type }) => type !== "finish")).toEqual(merged(events).filter(({ type }) => type !== "finish"));
     },
   );
-  test("what only this wire knows goes back to where it was said", () => {
+  test("fields that only this wire knows come back in their place", () => {
     const { lines } = write(read(fixture("stream-logprobs.ndjson")));
     expect(lines[0]).toMatchObject({ message: { content: "Yes" }, logprobs: [{ token: "Yes", logprob: -0.1 }] });
     expect(lines[1]).toMatchObject({ done: true, remote_model: "qwen3:480b", total_duration: 4883583458, eval_duration: 4535599000 });
@@ -881,7 +881,7 @@ describe("streams for clients", () => {
         {
           type: "extension",
           wire: "ollama",
-          data: JSON.parse(JSON.stringify({ ...data, x: 1 }, (_, value: unknown) => value ?? undefined)) as Json, // as JSON has it: no -0
+          data: JSON.parse(JSON.stringify({ ...data, x: 1 }, (_, value: unknown) => value ?? undefined)) as Json, // JSON has no -0
         },
       ]),
   );
@@ -901,7 +901,7 @@ describe("streams for clients", () => {
       { type: "finish", reason: index > 0 ? "tool-calls" : "stop", ...native },
     ];
   });
-  test("any answer comes back as it was", () => {
+  test("any answer comes back unchanged", () => {
     const simple = (events: readonly Event[]) =>
       merged(events)
         .map((event) => (event.type === "tool-end" ? { ...event, json: undefined } : event))
@@ -917,7 +917,7 @@ describe("streams for clients", () => {
   });
 });
 
-// ---- Errors, models, spans
+// ---- Errors, models, JSON values
 
 describe("errors", () => {
   test.each([
@@ -934,7 +934,7 @@ describe("errors", () => {
     const error = ollama.encodeError({ code, message: "the context length" });
     expect(error).toEqual({ status, headers: { "content-type": "application/json" }, body: { error: "the context length" } });
   });
-  test("an overflow says so in Ollama's own words, and comes back as one", () => {
+  test("a prompt that is too long is reported in Ollama's own words, and read back as such", () => {
     for (const info of [{ message: "too long" }, { message: "x", tokens: { used: 9000, limit: 8192 } }]) {
       const { status, body } = ollama.encodeError({ code: "context-length", ...info });
       expect(body).toMatchObject({ error: expect.stringContaining("the input length exceeds the context length") as string });
@@ -944,7 +944,7 @@ describe("errors", () => {
       });
     }
   });
-  test("how long to wait is a header", () => {
+  test("the time to wait is sent as a header", () => {
     expect(ollama.encodeError({ code: "rate-limit", message: "slow", retryAfterMs: 1500 }).headers).toMatchObject({ "retry-after": "2" });
   });
   test.each([
@@ -962,14 +962,14 @@ describe("errors", () => {
 });
 
 describe("models", () => {
-  test("the list of a server", () => {
+  test("a server's list of models is read", () => {
     expect(ollama.decodeModels(JSON.parse(fixture("tags.json")) as unknown)).toEqual([
       { id: "qwen3:latest", created: 1777941464, contextLength: 40960 },
       { id: "gemma3:1b", created: 1777593600 },
     ]);
     expect(ollama.decodeModels({})).toEqual([]);
   });
-  test("a list for a client comes back as it was", () => {
+  test("a list of models written for a client reads back unchanged", () => {
     const models = [{ id: "a", created: 1700000000, contextLength: 8192 }, { id: "b" }];
     expect(ollama.decodeModels(ollama.encodeModels(models))).toEqual(models);
     expect(ollama.encodeModels(models)).toMatchObject({
@@ -978,7 +978,7 @@ describe("models", () => {
   });
 });
 
-test("the values of a key, as they are written", () => {
+test("the values of a key are found in their original spelling", () => {
   expect(valuesOf('{"a":1.0,"b":{"a":"x\\"\\\\","c":["a",{"a":{"a":2}}]},"a" : [ 1 ] ,"a":true}', "a")).toEqual([
     "1.0",
     '"x\\"\\\\"',

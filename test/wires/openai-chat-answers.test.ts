@@ -1,4 +1,4 @@
-// Chat completions: what servers answer, however badly, and what clients are answered.
+// Chat completions: answers read from servers, however wrong, and answers written for clients.
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ const thought = { type: "thinking", text: "We need to write." };
 const said = { type: "text", text: "Writing." };
 const called = { reason: "tool-calls" };
 
-test("how a chunk is spaced is nothing that it says", () => {
+test("whitespace inside a chunk makes no difference", () => {
   const text = fc.constantFrom("", "Hi", " you", 'a "b" \\\\', "é\\u2028", "\\n", "m");
   const delta = fc.record(
     {
@@ -176,7 +176,7 @@ describe("what servers get wrong", () => {
     expect(end).toMatchObject(finish);
   });
 
-  test("the debugging guide in shared/seeds: its issues, by its own names", () => {
+  test("the issues of the debugging guide in shared/seeds, by its own names", () => {
     const guide: [issue: string, stream: string, calls: object[]][] = [
       ["streaming sends partial JSON chunks; empty arguments {}", "well-formed", [A, B]],
       ["the id changes across chunks; undefined_tool_name", "ids-change-between-chunks", [A]],
@@ -189,7 +189,7 @@ describe("what servers get wrong", () => {
       ).toMatchObject(calls);
     }
   });
-  test("every recorded stream has its row above, and any cut of it gives the same answer", () => {
+  test("every recorded stream is in the table above, and any cut of it gives the same answer", () => {
     for (const name of fixtures) {
       const text = fixture(name);
       const whole = answer(name);
@@ -198,13 +198,13 @@ describe("what servers get wrong", () => {
         expect(collect(decode([text.slice(0, cut), text.slice(cut)]))).toEqual(whole);
     }
   });
-  test("usage is cumulative, and means what DESIGN says", () => {
+  test("usage is cumulative, and counts as DESIGN defines it", () => {
     const usage = { inputTokens: 10, outputTokens: 20, thinkingTokens: 5, cachedTokens: 4 };
     expect(answer("well-formed").usage).toEqual(usage);
     expect(decode([fixture("usage-in-every-chunk")]).filter(({ type }) => type === "usage")).toEqual([{ type: "usage", ...usage }]);
     expect(answer("refusal").refusal).toBe("I cannot.");
   });
-  test("calls never interleave, indices are dense, ids unique, one finish, last", () => {
+  test("calls never interleave, indices have no gaps, ids are unique, and there is one finish, last", () => {
     for (const name of fixtures) {
       const events = decode([fixture(name)]);
       let open: string | undefined;
@@ -220,7 +220,7 @@ describe("what servers get wrong", () => {
       expect(events.findIndex(({ type }) => type === "finish")).toBe(events.length - 1);
     }
   });
-  test("arguments pass on as they come", () => {
+  test("arguments are passed on as they come", () => {
     const deltas = decode([fixture("well-formed")]).flatMap((event) => (event.type === "tool-delta" ? [event.json] : []));
     expect(deltas.length).toBeGreaterThan(40);
   });
@@ -234,7 +234,7 @@ describe("what servers get wrong", () => {
     { error: "busy" },
     { choices: [null] },
     { choices: [{ delta: { tool_calls: [null, 1] } }] },
-  ])("an answer %j is no reason to throw", (body) => {
+  ])("an answer of %j makes nothing throw", (body) => {
     expect(openaiChat.decodeResponse(body, NO_CONTEXT).finish).toBeDefined();
     expect(decode([`data: ${JSON.stringify(body)}\n\n`]).at(-1)).toMatchObject({ type: "finish" });
   });
@@ -263,13 +263,13 @@ describe("a whole answer", () => {
     usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, prompt_tokens_details: { cached_tokens: 4, audio_tokens: 1 } },
   };
 
-  test("is read, and written again as it was", () => {
+  test("is read, and written again unchanged", () => {
     const response = openaiChat.decodeResponse(JSON.stringify(body), NO_CONTEXT);
     expect(response.content).toMatchObject([thought, said, { type: "tool-call", id: "1", json: '{"a": 1.0}' }]);
     expect(response.finish).toEqual({ reason: "tool-calls", native: "tool_calls" });
     expect(openaiChat.encodeResponse(response, asked, at)).toEqual(body);
   });
-  test("a call that was cut is left out, with a warning", () => {
+  test("leaves out a truncated call, with a warning", () => {
     const warnings: Warning[] = [];
     const response: Response = {
       content: [{ type: "tool-call", id: "1", name: "f", arguments: {}, truncated: true }],
@@ -280,28 +280,28 @@ describe("a whole answer", () => {
     });
     expect(warnings).toHaveLength(1);
   });
-  test("an error has its own form", () => {
+  test("that failed has OpenAI's error form", () => {
     const response: Response = { content: [], finish: { reason: "error", error: { code: "overloaded", message: "busy" } } };
     expect(openaiChat.encodeResponse(response, asked)).toMatchObject({ error: { message: "busy", code: "overloaded" } });
   });
 });
 
-describe("what clients are sent", () => {
+describe("streams written for clients", () => {
   test.each(fixtures.filter((name) => !/error|broken|cut-connection/.test(name)))("%s comes out well-formed", (name) => {
     const events = decode([fixture(name)]);
     const text = encode(events, asking);
     const complaints = validateStream("openai-chat", text);
     expect(complaints.filter((complaint) => name !== "unknown-fields" || !complaint.includes("is not a field"))).toEqual([]);
     const [again, before] = [collect(decode([text])), collect(events)];
-    // Mistral's way to spell thinking is for Mistral's servers.
+    // Mistral's spelling of thinking is for Mistral's servers only.
     if (name === "content-is-a-list") for (const part of before.content) delete part.state;
-    // A cut call without arguments is not even begun: clients take nothing for `{}` and run it.
+    // A truncated call without arguments is not even started, since clients take nothing for `{}` and run it.
     expect(again.content).toEqual(name === "cut-before-the-arguments" ? [] : before.content);
     expect(again.usage).toEqual(before.usage);
     expect(again.finish?.reason).toBe(before.finish?.reason);
     expect(again.extensions).toEqual(before.extensions);
   });
-  test("the first chunk has the role, the last the reason, and usage comes only if asked for", () => {
+  test("the first chunk has the role, the last the reason, and usage comes only if requested", () => {
     const events: Event[] = [
       { type: "start", id: "x", model: "big" },
       { type: "text", text: "Hi" },
@@ -319,7 +319,7 @@ describe("what clients are sent", () => {
     expect(chunksOf(counted).at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } });
     expect(counted.endsWith("data: [DONE]\n\n")).toBe(true);
   });
-  test("a call that comes whole is sent whole", () => {
+  test("a call that arrives whole is sent whole", () => {
     const text = encode([
       { type: "tool-start", id: "1", index: 0, name: "f" },
       { type: "tool-end", id: "1", index: 0, name: "f", arguments: { a: 1 } },
@@ -327,13 +327,13 @@ describe("what clients are sent", () => {
     ]);
     expect(collect(decode([text])).content).toMatchObject([{ id: "1", name: "f", json: '{"a":1}' }]);
   });
-  test("a call that was cut stays open, and the reason is length", () => {
+  test("a truncated call stays open, and the reason is length", () => {
     const text = encode(decode([fixture("cut-by-length")]));
     expect(chunksOf(text).at(-1)?.choices[0]?.finish_reason).toBe("length");
-    expect(text).not.toContain('tool_calls"}'); // no such reason
+    expect(text).not.toContain('tool_calls"}'); // the reason tool_calls must not appear
     expect(collect(decode([text])).content.at(-1)).toMatchObject({ truncated: true });
   });
-  test("a call that was cut before it began takes no index from the next", () => {
+  test("a call that was truncated before it started takes no index", () => {
     const text = encode([
       { type: "tool-start", id: "1", index: 0, name: "f" },
       { type: "tool-end", id: "1", index: 0, name: "f", arguments: {}, truncated: true },
@@ -345,7 +345,7 @@ describe("what clients are sent", () => {
     expect(collect(decode([text])).content).toMatchObject([{ id: "2", name: "g" }]);
   });
   test.each<[string, Event[], string]>([
-    ["a call that cannot be read", decode([fixture("broken-arguments")]), "malformed_call"],
+    ["an unreadable call", decode([fixture("broken-arguments")]), "malformed_call"],
     [
       "an error",
       [
@@ -354,15 +354,15 @@ describe("what clients are sent", () => {
       ],
       "rate_limit_exceeded",
     ],
-    ["no finish at all", [{ type: "text", text: "x" }], "upstream_error"],
-  ])("%s ends the stream with an error: no reason, no [DONE]", (_, events, code) => {
+    ["a missing finish", [{ type: "text", text: "x" }], "upstream_error"],
+  ])("%s ends the stream with an error, without a reason or [DONE]", (_, events, code) => {
     const text = encode(events);
     expect(chunksOf(text).at(-1)).toMatchObject({ error: { code } });
     expect(text).not.toContain("[DONE]");
     expect(chunksOf(text).some((chunk) => chunk.choices?.[0]?.finish_reason)).toBe(false);
     expect(decode([text]).at(-1)).toMatchObject({ type: "finish", reason: "error" });
   });
-  test("a custom tool's call is sent as its plain text", () => {
+  test("a custom tool's call is sent as plain text", () => {
     const request: Request = { ...asked, tools: [{ name: "apply_patch", kind: "custom" }] };
     const text = encode(decode([fixture("custom-tool-call")]), request);
     const calls = chunksOf(text).flatMap(({ choices }) => (choices[0]?.delta.tool_calls ?? []) as { custom: { input: string } }[]);
@@ -370,7 +370,7 @@ describe("what clients are sent", () => {
     expect(calls.map(({ custom }) => custom.input).join("")).toBe('*** Begin "Patch"\n');
     expect(validateStream("openai-chat", text)).toEqual([]);
   });
-  test("nothing that a client sees of a cut call is JSON, even if the server had closed it", () => {
+  test("a truncated call never looks like complete JSON, even if the server closed it", () => {
     for (const json of ["", " ", "{}", '{"a":1}', '{"a":{"b":1}} ', '{"a":']) {
       const text = encode([
         { type: "tool-start", id: "1", index: 0, name: "f" },
@@ -383,13 +383,13 @@ describe("what clients are sent", () => {
       if (calls.length > 0) expect(() => JSON.parse(sent || "{}")).toThrow();
     }
   });
-  test("a heartbeat is a comment, and nothing comes after the end", () => {
+  test("a heartbeat is a comment, and nothing follows the end", () => {
     const encoder = openaiChat.createStreamEncoder(asked);
     expect(encoder.heartbeat()).toBe(":\n\n");
     encoder.encode({ type: "finish", reason: "stop" });
     expect([encoder.heartbeat(), encoder.encode({ type: "text", text: "x" }), encoder.end()]).toEqual(["", "", ""]);
   });
-  test("what only another wire knows is left out, with a warning", () => {
+  test("events that only another wire knows are left out, with a warning", () => {
     const warnings: Warning[] = [];
     encode(
       [
@@ -402,7 +402,7 @@ describe("what clients are sent", () => {
     );
     expect(warnings).toEqual([{ code: "dropped", message: expect.stringContaining("gemini") }]);
   });
-  test("every chunk of a call has its function, and a signature that is known in time stands in the first", () => {
+  test("every chunk of a call has its function, and a signature known in time is in the first", () => {
     const state: Opaque[] = [{ wire: "gemini", kind: "thoughtSignature", data: "c2ln" }];
     const calls = (events: Event[]) => chunksOf(encode(events)).flatMap(({ choices }) => (choices[0]?.delta.tool_calls ?? []) as object[]);
     const start: Event = { type: "tool-start", id: "1", index: 0, name: "f" };
@@ -420,7 +420,7 @@ describe("what clients are sent", () => {
       if (events[1] !== delta || "state" in events[0]!) expect(chunks[0]).toHaveProperty("extra_content");
     }
   });
-  test("another provider's state goes along with a call and comes back", () => {
+  test("another provider's state on a call travels along and comes back", () => {
     const state: Opaque[] = [{ wire: "anthropic", kind: "caller", data: { type: "direct" } }];
     const thinkingState: Opaque[] = [{ wire: "anthropic", kind: "signature", data: "sig" }];
     const events: Event[] = [
@@ -459,7 +459,7 @@ describe("errors and lists of models", () => {
     });
     expect(openaiChat.decodeError(401, {}, '{"error":{"message":"no"}}')).toEqual({ code: "auth", message: "no", status: 401 });
   });
-  test("models", () => {
+  test("lists of models are read and written", () => {
     const models = [{ id: "a", created: 5, contextLength: 8192 }, { id: "b" }];
     expect(openaiChat.decodeModels(openaiChat.encodeModels(models))).toEqual([models[0], { id: "b", created: 0 }]);
     expect(openaiChat.decodeModels({ data: [{ id: "v", max_model_len: 4096 }, { meta: {} }, null] })).toEqual([
@@ -469,30 +469,30 @@ describe("errors and lists of models", () => {
   });
 });
 
-describe("ends that servers leave out, or name otherwise", () => {
+describe("finishes that servers leave out or name differently", () => {
   const said = (...chunks: object[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
   const call = { index: 0, id: "a", function: { name: "f", arguments: "{}" } };
   const delta = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
   const counted = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } };
-  test("a chunk that only counts is the end of what has neither a reason nor [DONE]", () => {
+  test("a chunk with only usage ends an answer that has neither a reason nor [DONE]", () => {
     expect(decode([said(delta({ tool_calls: [call] }), counted)]).at(-1)).toEqual({ type: "finish", reason: "tool-calls" });
     expect(decode([said(delta({ content: "Hi" }), counted)]).at(-1)).toEqual({ type: "finish", reason: "stop" });
     expect(decode([said(counted, delta({ content: "Hi" }))]).at(-1)).toMatchObject({ reason: "error" });
   });
-  test("an answer that the server gave up is an error", () => {
+  test("an answer that the server aborted is an error", () => {
     expect(decode([said(delta({ content: "Hi" }, "abort"))]).at(-1)).toMatchObject({
       reason: "error",
       native: "abort",
       error: { code: "upstream" },
     });
   });
-  test("the error that stands in a choice is the answer's, with its words", () => {
+  test("an error inside a choice is the answer's, with its message", () => {
     const error = { code: 429, message: "rate limited upstream" };
     const { finish } = openaiChat.decodeResponse({ choices: [{ index: 0, message: { content: "" }, finish_reason: "error", error }] });
     expect(finish).toMatchObject({ reason: "error", error: { code: "rate-limit", message: "rate limited upstream" } });
   });
   test.each(["abort", "network_error", "insufficient_system_resource", "request_timeout"])(
-    "%s: the call that it cut was cut, and the answer has failed",
+    "%s: the interrupted call is truncated, and the answer has failed",
     (word) => {
       const cut = { ...call, function: { name: "f", arguments: '{"a":' } };
       const events = decode([said(delta({ tool_calls: [cut] }), delta({}, word))]);
@@ -506,17 +506,17 @@ describe("ends that servers leave out, or name otherwise", () => {
     ["content_safety", "content-filter"],
     ["model_context_window_exceeded", "length"],
     ["sensitive", "content-filter"],
-  ])("%s is no good end", (word, reason) => {
+  ])("%s is not reported as a normal stop", (word, reason) => {
     expect(decode([said(delta({ content: "Hi" }, word))]).at(-1)).toEqual({ type: "finish", reason, native: word });
   });
-  test("a stream that goes by the name of JSON is read", () => {
+  test("a stream sent as JSON content is read", () => {
     const { content, finish } = openaiChat.decodeResponse(`${said(delta({ content: "Hi" }), delta({}, "stop"))}data: [DONE]\n\n`);
     expect(content).toEqual([{ type: "text", text: "Hi" }]);
     expect(finish).toEqual({ reason: "stop", native: "stop" });
   });
 
   const counts = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
-  test("Perplexity repeats in each chunk all that was said so far", () => {
+  test("Perplexity's chunks, each of which repeats the whole text, are read once", () => {
     const piece = (content: string, all: string) => ({
       choices: [{ index: 0, delta: { content }, message: { role: "assistant", content: all }, finish_reason: null }],
     });
@@ -534,13 +534,13 @@ describe("ends that servers leave out, or name otherwise", () => {
     ["Groq", { ...delta({}, "stop"), x_groq: { id: "r", usage: counts } }, {}],
     ["DeepSeek", { ...delta({}, "stop"), usage: { ...counts, prompt_cache_hit_tokens: 8 } }, { cachedTokens: 8 }],
     ["Perplexity", { ...delta({}, "stop"), usage: { ...counts, reasoning_tokens: 1 } }, { thinkingTokens: 1 }],
-  ])("what %s counts in a place of its own is counted, and stays there for its clients", (_, last, more) => {
+  ])("counts that %s puts in a place of its own are read, and stay there for its clients", (_, last, more) => {
     const events = decode([said(delta({ content: "Hi" }), last)]);
     expect(events).toContainEqual({ type: "usage", inputTokens: 10, outputTokens: 2, ...more });
     const own = JSON.stringify(last).match(/"(cached|reasoning|prompt_cache_hit)_tokens":\d|"x_groq":.*?"usage"/)?.[0] ?? "?";
     expect(encode(events, asking)).toContain(own);
   });
-  test("thinking that stands only in its details is thinking; what is spelled out counts once", () => {
+  test("thinking found only in its details is read, and thinking given twice counts once", () => {
     const detail = (text: string) => [{ type: "reasoning.text", format: "MiniMax-response-v1", index: 0, text }];
     const thoughts = (...chunks: object[]) => collect(decode([said(...chunks, delta({ content: "Hi" }, "stop"))])).content[0];
     const apart = thoughts(delta({ reasoning_details: detail("Let me") }), delta({ reasoning_details: detail(" think") }));
@@ -548,7 +548,7 @@ describe("ends that servers leave out, or name otherwise", () => {
     const both = thoughts(delta({ reasoning: "Hm", reasoning_details: detail("Hm") }), delta({ reasoning_details: detail("") }));
     expect(both).toMatchObject({ type: "thinking", text: "Hm" });
   });
-  test("thinking that is counted in the total alone (xAI, Google) is output", () => {
+  test("thinking counted only in the total (xAI, Google) is counted as output", () => {
     const counts = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 20 };
     for (const usage of [counts, { ...counts, prompt_tokens_details: { cached_tokens: 0 } }])
       for (const last of [{ usage }, { id: "a", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage }])
@@ -556,7 +556,7 @@ describe("ends that servers leave out, or name otherwise", () => {
           expect.objectContaining({ type: "usage", inputTokens: 10, outputTokens: 10 }),
         );
   });
-  test("calls that Snowflake writes although there are none are none", () => {
+  test("Snowflake's empty calls are not taken for calls", () => {
     const shell = { name: "", arguments: "" };
     const message = (more: object) => ({ choices: [{ index: 0, finish_reason: "", message: { function_call: shell, ...more } }] });
     expect(openaiChat.decodeResponse(message({ content: "Hi", refusal: "", tool_calls: null }))).toMatchObject({
@@ -569,7 +569,7 @@ describe("ends that servers leave out, or name otherwise", () => {
       finish: { reason: "tool-calls" },
     });
   });
-  test("Mistral's thinking is a part of the content for its servers alone", () => {
+  test("Mistral's thinking is a part of the content for its own servers only", () => {
     const content = [
       { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
       { type: "text", text: "4" },
@@ -579,7 +579,7 @@ describe("ends that servers leave out, or name otherwise", () => {
     expect(body).toMatchObject({ messages: [{ role: "assistant", content }] });
     expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "4", reasoning_content: "Hm." } }] });
   });
-  test("TGI's one call needs no list", () => {
+  test("TGI's single call, which is not in a list, is read", () => {
     const piece = (name: string | null, args: string) =>
       delta({ tool_calls: { index: 0, id: "", type: "function", function: { name, arguments: args } } });
     const { content, finish } = collect(decode([said(piece("f", ""), piece(null, '{"a":1}'), delta({}, "eos_token"))]));
@@ -587,7 +587,7 @@ describe("ends that servers leave out, or name otherwise", () => {
     expect(finish).toMatchObject({ reason: "tool-calls" });
   });
   test.each<[string, object, string, string]>([
-    ["vLLM, as it was", { object: "error", message: "boom", type: "BadRequestError", param: null, code: 400 }, "bad-request", "boom"],
+    ["vLLM, older form", { object: "error", message: "boom", type: "BadRequestError", param: null, code: 400 }, "bad-request", "boom"],
     ["TensorRT-LLM", { object: "error", message: "boom", type: "internal_error", param: null, code: 500 }, "upstream", "boom"],
     ["Cerebras", { message: "High traffic", type: "too_many_requests_error", code: "queue_exceeded" }, "rate-limit", "High traffic"],
     ["Z.ai", { code: "1302", message: "High concurrency" }, "upstream", "High concurrency"],
@@ -598,7 +598,7 @@ describe("ends that servers leave out, or name otherwise", () => {
       "insufficient balance",
     ],
     ["MiniMax", { choices: null, base_resp: { status_code: 2049, status_msg: "invalid api key" } }, "auth", "invalid api key"],
-  ])("%s: an error that is not called one ends the answer, streamed or whole", (_, error, code, message) => {
+  ])("%s: an error without the name `error` ends the answer, streamed or whole", (_, error, code, message) => {
     const failed = { reason: "error", error: { code, message } };
     expect(decode([`${said(delta({ content: "Hi" }), error)}data: [DONE]\n\n`]).at(-1)).toMatchObject(failed);
     expect(openaiChat.decodeResponse(error).finish).toMatchObject(failed);
@@ -608,12 +608,12 @@ describe("ends that servers leave out, or name otherwise", () => {
     { type: "info", message: "still loading" },
     { code: 0, message: "ok" },
     { code: "200", message: "ok" },
-  ])("%j is a note, and no error", (note) => {
+  ])("%j is a notice, not an error", (note) => {
     const { content, finish } = collect(decode([said(note, delta({ content: "Hi" }), note, delta({}, "stop"))]));
     expect(content).toEqual([{ type: "text", text: "Hi" }]);
     expect(finish).toEqual({ reason: "stop", native: "stop" });
   });
-  test("LiteLLM and Copilot have the calls of an answer in a choice of their own", () => {
+  test("calls in a choice of their own (LiteLLM, Copilot) belong to the same answer", () => {
     const call = (id: string) => ({ index: 0, id, type: "function", function: { name: "f", arguments: '{"a":1}' } });
     const choices = [
       { index: 0, message: { role: "assistant", content: "Let me see." }, finish_reason: "stop" },
@@ -629,7 +629,7 @@ describe("ends that servers leave out, or name otherwise", () => {
     ]);
     expect(finish).toEqual({ reason: "tool-calls", native: "tool_calls" });
   });
-  test("and OpenRouter in a stream; the reason of their end is there, too", () => {
+  test("also in a stream (OpenRouter), with their finish reason", () => {
     const calling = (arguments_: string, finish_reason: string | null = null) => ({
       id: "x",
       choices: [{ index: 1, delta: { content: null, tool_calls: [{ index: 0, function: { arguments: arguments_ } }] }, finish_reason }],
@@ -644,11 +644,11 @@ describe("ends that servers leave out, or name otherwise", () => {
     const cut = collect(decode([said(delta({ content: "Let me see." }), begun, calling(":1"), end("length"))]));
     expect(cut).toMatchObject({ content: [text, { id: "1", truncated: true }], finish: { reason: "length" } });
   });
-  test("a server that counts its only choice from 1 is heard", () => {
+  test("a server that numbers its only choice 1 is read", () => {
     const chunk = (content: string) => ({ id: "x", choices: [{ index: 1, delta: { content }, finish_reason: null }] });
     expect(collect(decode([said(chunk("Hi"), chunk(" there"))])).content).toEqual([{ type: "text", text: "Hi there" }]);
   });
-  test("a status of MiniMax's that says nothing is none", () => {
+  test("a MiniMax status without an error is ignored", () => {
     const fine = { base_resp: { status_code: 0, status_msg: "" } };
     expect(decode([said({ ...delta({ content: "Hi" }, "stop"), ...fine })]).at(-1)).toEqual({
       type: "finish",
@@ -656,7 +656,7 @@ describe("ends that servers leave out, or name otherwise", () => {
       native: "stop",
     });
   });
-  test("Perplexity has an empty delta beside the message of a whole answer", () => {
+  test("an empty delta beside the message of a whole answer (Perplexity) is ignored", () => {
     const choice = {
       index: 0,
       message: { role: "assistant", content: "Oslo" },
@@ -667,7 +667,7 @@ describe("ends that servers leave out, or name otherwise", () => {
     expect(answer.content).toEqual([{ type: "text", text: "Oslo" }]);
     expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "Oslo" } }] });
   });
-  test("Azure speaks of the prompt before the answer has a name", () => {
+  test("Azure's first chunk about the prompt, before the answer has an id, does not start the answer", () => {
     const early = { id: "", object: "", created: 0, model: "", choices: [], prompt_filter_results: [{ prompt_index: 0 }] };
     const named = (chunk: object) => ({ id: "chatcmpl-7", object: "chat.completion.chunk", created: 1, model: "gpt-9", ...chunk });
     const events = decode([said(early, named(delta({ role: "assistant", content: "Hi" })), named(delta({}, "stop")))]);
@@ -676,12 +676,12 @@ describe("ends that servers leave out, or name otherwise", () => {
     expect(new Set(chunks.map(({ id, model }) => `${id} ${model}`))).toEqual(new Set(["chatcmpl-7 gpt-9"]));
     expect(chunks.filter((chunk) => chunk.prompt_filter_results)).toHaveLength(1);
   });
-  test("thinking that is counted nowhere else is part of what was written", () => {
+  test("thinking that completion_tokens does not include is added to the output", () => {
     const usage = { prompt_tokens: 61, completion_tokens: 10, total_tokens: 71, completion_tokens_details: { reasoning_tokens: 96 } };
     const counts = decode([said(delta({ content: "Hi" }, "stop"), { choices: [], usage })]).find(({ type }) => type === "usage");
     expect(counts).toEqual({ type: "usage", inputTokens: 61, outputTokens: 106, thinkingTokens: 96 });
   });
-  test("the details of thinking that the stream breaks off behind are not lost", () => {
+  test("details of thinking right before a stream breaks off are not lost", () => {
     const details = [{ type: "reasoning.text", text: "Hm", index: 0 }];
     const encoder = openaiChat.createStreamEncoder(asked, at);
     const decoder = openaiChat.createStreamDecoder(NO_CONTEXT);
@@ -692,7 +692,7 @@ describe("ends that servers leave out, or name otherwise", () => {
       { error: {} },
     ]);
   });
-  test("a whole answer that goes out as a stream has the details of its thinking beside the text: clients read one of the two", () => {
+  test("a whole answer sent as a stream has the details of its thinking beside the text, since clients read one of the two", () => {
     const details = [{ type: "reasoning.text", text: "Hm", index: 0 }];
     const message = { role: "assistant", content: "Hi", reasoning: "Hm", reasoning_details: details };
     const usage = { prompt_tokens: 1, completion_tokens: 2, cost: 3 };
@@ -701,13 +701,13 @@ describe("ends that servers leave out, or name otherwise", () => {
     const thinking = deltas.filter((delta) => delta?.reasoning || delta?.reasoning_details);
     expect(thinking).toMatchObject([{ reasoning: "Hm", reasoning_details: details }]);
   });
-  test("content that is an object, as Cloudflare gives what was to be JSON, is its text", () => {
+  test("content that is an object, as Cloudflare sends JSON output, becomes text", () => {
     const answer = { choices: [{ index: 0, message: { role: "assistant", content: { name: "Ada", age: 36 } }, finish_reason: "stop" }] };
     const text = '{"name":"Ada","age":36}';
     expect(openaiChat.decodeResponse(answer, NO_CONTEXT).content).toEqual([{ type: "text", text }]);
   });
   test.each(["length", "max_output_tokens", "MAX_TOKENS"])(
-    "OpenRouter says tool_calls of a call that was cut, and %s beside it",
+    "OpenRouter's finish reason tool_calls for a truncated call, with %s beside it, is read as truncated",
     (native) => {
       const cut = { ...call, function: { name: "f", arguments: '{"a": "The' } };
       const [choice] = delta({ tool_calls: [cut] }, "tool_calls").choices;

@@ -32,7 +32,7 @@ const callOf = (id: string, name: string, args = "{}"): Message => ({
 });
 const f: Tool = { name: "f", description: "F", parameters: { type: "object" } };
 
-describe("a body comes back as it was", () => {
+describe("a request comes back unchanged", () => {
   const part = (fields: object) => ({ role: "user", content: [{ type: "text", text: "see" }, fields] });
   test.each<[string, object]>([
     ["roles", { messages: ["system", "developer", "user", "assistant", "system"].map((role) => ({ role, content: role })) }],
@@ -46,15 +46,18 @@ describe("a body comes back as it was", () => {
       },
     ],
     ["thinking", { messages: [{ role: "assistant", content: "yes", reasoning_content: "hm" }] }],
-    ["thinking by two names", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "hm" }] }],
-    ["no thinking (DeepSeek wants the field)", { messages: [{ role: "assistant", content: "yes", reasoning_content: "" }] }],
-    ["thinking beside none", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "" }] }],
-    ["a sound's bytes (Mistral)", { messages: [part({ type: "input_audio", input_audio: "//NkxAA" })] }],
-    ["a sound's link (Mistral)", { messages: [part({ type: "input_audio", input_audio: "https://x/a.mp3" })] }],
-    ["a file's bytes (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "JVBERi0" }, file_name: "a.pdf" })] }],
-    ["a file's link (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "https://x/a.pdf" } })] }],
+    ["thinking under two names", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "hm" }] }],
+    ["empty thinking (DeepSeek demands the field)", { messages: [{ role: "assistant", content: "yes", reasoning_content: "" }] }],
     [
-      "the name of who answers",
+      "thinking under one name, null under the other",
+      { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "" }] },
+    ],
+    ["audio as bytes (Mistral)", { messages: [part({ type: "input_audio", input_audio: "//NkxAA" })] }],
+    ["audio by link (Mistral)", { messages: [part({ type: "input_audio", input_audio: "https://x/a.mp3" })] }],
+    ["a file as bytes (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "JVBERi0" }, file_name: "a.pdf" })] }],
+    ["a file by link (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "https://x/a.pdf" } })] }],
+    [
+      "the name of the assistant",
       {
         messages: [
           { role: "assistant", content: null, tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: "{}" } }] },
@@ -66,9 +69,9 @@ describe("a body comes back as it was", () => {
     ["a linked image", { messages: [part({ type: "image_url", image_url: { url: "https://x/y.png" } })] }],
     ["a sound", { messages: [part({ type: "input_audio", input_audio: { data: "AA", format: "wav" } })] }],
     ["a file", { messages: [part({ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA" } })] }],
-    ["a file by its link (OpenRouter)", { messages: [part({ type: "file", file: { filename: "a.pdf", file_data: "https://x/a.pdf" } })] }],
+    ["a file by link (OpenRouter)", { messages: [part({ type: "file", file: { filename: "a.pdf", file_data: "https://x/a.pdf" } })] }],
     ["a document (Mistral)", { messages: [part({ type: "document_url", document_url: "https://x/1805.04770", document_name: "a" })] }],
-    ["a document's bytes", { messages: [part({ type: "document_url", document_url: "data:application/pdf;base64,AA" })] }],
+    ["a document as bytes", { messages: [part({ type: "document_url", document_url: "data:application/pdf;base64,AA" })] }],
     [
       "thinking in the content (Mistral)",
       {
@@ -83,7 +86,7 @@ describe("a body comes back as it was", () => {
         ],
       },
     ],
-    ["the usual effort (Groq)", { reasoning_effort: "default" }],
+    ["the default effort (Groq)", { reasoning_effort: "default" }],
     ["a file by its id", { messages: [part({ type: "file", file: { file_id: "file-1" } })] }],
     ["a refusal", { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: "no" }] }] }],
     [
@@ -149,10 +152,10 @@ describe("a body comes back as it was", () => {
       },
     ],
     [
-      "a tool that only its own server knows",
+      "a tool that only the server knows",
       { tools: [{ type: "web_search" }, { type: "function", function: { name: "f" } }, { type: "mcp", x: 1 }] },
     ],
-    ["only such tools", { tools: [{ type: "web_search" }], tool_choice: "required" }],
+    ["only tools that the server knows", { tools: [{ type: "web_search" }], tool_choice: "required" }],
     [
       "choices",
       {
@@ -189,7 +192,7 @@ describe("a body comes back as it was", () => {
       { response_format: { type: "json_schema", json_schema: { name: "n", description: "D", schema: { type: "object" }, strict: false } } },
     ],
     ["any JSON", { response_format: { type: "json_object" } }],
-    ["an output that only its own server knows", { response_format: { type: "grammar", grammar: "x" } }],
+    ["an output format that only the server knows", { response_format: { type: "grammar", grammar: "x" } }],
     ["streaming", { stream: true, stream_options: { include_usage: true, include_obfuscation: false } }],
     [
       "unknown fields everywhere",
@@ -223,7 +226,7 @@ describe("a body comes back as it was", () => {
     expect(again).toEqual(body);
     expect(context.warnings).toEqual([]);
   });
-  test("a file's bytes are bytes to others, too, and thinking is said once", () => {
+  test("a file's bytes are bytes on other wires, too, and thinking given twice is read once", () => {
     const file = { type: "file_url", file_url: { url: "JVBERi0" }, file_name: "a.pdf" };
     const answer = { role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "hm" };
     const { messages } = decode({ model: "m", messages: [part(file), answer] });
@@ -235,8 +238,8 @@ describe("a body comes back as it was", () => {
   });
 });
 
-describe("what chat completions cannot say", () => {
-  test("images in results move behind the results", () => {
+describe("what chat completions cannot express", () => {
+  test("images in results move after the results", () => {
     const media = [{ type: "media", mediaType: "image/png", data: "AA" } as const];
     const { body, codes } = encode({
       messages: [user, callOf("1", "f"), { role: "tool", id: "1", name: "f", output: "see", media }, user],
@@ -246,7 +249,7 @@ describe("what chat completions cannot say", () => {
     expect(codes).toEqual(["converted"]);
     expect(validateRequest("openai-chat", body)).toEqual([]);
   });
-  test("an object as a result is its JSON text, and a failure says so", () => {
+  test("an object as a result becomes JSON text, and a failure says so", () => {
     const { body, codes } = encode({
       messages: [
         user,
@@ -259,7 +262,7 @@ describe("what chat completions cannot say", () => {
     expect(body.messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual(['{"a":1}', "Error: no such file"]);
     expect(codes).toEqual(["converted", "converted"]);
   });
-  test("text behind a call moves in front of it", () => {
+  test("text after a call moves before it", () => {
     const { body, codes } = encode({
       messages: [
         {
@@ -275,7 +278,7 @@ describe("what chat completions cannot say", () => {
     expect(body.messages[0]).toMatchObject({ content: "x", tool_calls: [{ id: "1" }] });
     expect(codes).toEqual(["converted"]);
   });
-  test("names that are too long or strange go by another name", () => {
+  test("names that are too long or have forbidden characters are replaced", () => {
     const name = `mcp.${"x".repeat(80)}`;
     const { body, context } = encode({
       tools: [{ name }],
@@ -288,7 +291,7 @@ describe("what chat completions cannot say", () => {
     expect(body.tool_choice).toEqual({ type: "function", function: { name: sent } });
     expect(validateRequest("openai-chat", body)).toEqual([]);
   });
-  test("a deferred tool waits until it is asked for", () => {
+  test("a deferred tool is not sent until it is referred to", () => {
     expect(encode({ tools: [f, { name: "g", deferred: true }] }).body.tools).toHaveLength(1);
     expect(encode({ tools: [f, { name: "g", deferred: true }], toolChoice: { name: "g" } }).body.tools).toHaveLength(2);
   });
@@ -309,7 +312,7 @@ describe("what chat completions cannot say", () => {
     const out = encode({ thinking });
     expect([out.body.reasoning_effort, out.codes]).toEqual([effort, codes]);
   });
-  test("another wire's state and extras are dropped, with a warning, once each", () => {
+  test("another wire's state and extras are dropped, with one warning each", () => {
     const state = [{ wire: "anthropic", kind: "signature", data: "s" } as const];
     const thinking = { type: "thinking", text: "hm", state } as const;
     const { said } = encode({
@@ -321,14 +324,14 @@ describe("what chat completions cannot say", () => {
     });
     expect(said.map((message) => message.split(" ")[0])).toEqual(["signature", "context_management"]);
   });
-  test("a choice without tools is not sent", () => {
+  test("a tool choice without tools is not sent", () => {
     expect(encode({ toolChoice: "auto", parallelCalls: true })).toMatchObject({
       codes: [],
       body: expect.not.objectContaining({ tool_choice: "auto" }),
     });
     expect(encode({ toolChoice: "required" }).codes).toEqual(["dropped"]);
   });
-  test("media that has no part of its own is named", () => {
+  test("media without a part type becomes a label", () => {
     const media = [
       { type: "media", mediaType: "application/pdf", url: "https://x/a.pdf", name: "a.pdf" },
       { type: "media", mediaType: "image/*" },
@@ -343,7 +346,7 @@ describe("what chat completions cannot say", () => {
 });
 
 describe("profiles", () => {
-  test("official: nothing that OpenAI would refuse", () => {
+  test("official: contains nothing that OpenAI would refuse", () => {
     const { body, codes } = encode(
       {
         sampling: { temperature: 1, topK: 3 },
@@ -376,7 +379,7 @@ describe("profiles", () => {
     const both = { type: "object", properties: { ...a.properties, ...b.properties } };
     expect(functionOf({ anyOf: [a, b] })).toEqual({ name: "f", parameters: both });
   });
-  test("spellings", () => {
+  test("each server gets its own spelling of thinking, roles and limits", () => {
     const messages: Message[] = [
       { role: "developer", content: [{ type: "text", text: "d" }] },
       { role: "assistant", content: [{ type: "thinking", text: "hm" }] },
@@ -384,7 +387,7 @@ describe("profiles", () => {
     const { body } = encode({ messages, maxTokens: 5 }, { thinkingField: "reasoning", maxTokensField: "max_tokens", developerRole: false });
     expect(body).toMatchObject({ max_tokens: 5, messages: [{ role: "system" }, { reasoning: "hm" }] });
   });
-  test("custom tools as functions", () => {
+  test("custom tools become functions where a server has no custom tools", () => {
     const call: Message = { role: "assistant", content: [{ type: "tool-call", id: "1", name: "p", arguments: { input: "x" } }] };
     const result: Message = { role: "tool", id: "1", name: "p", output: "o" };
     const { body, codes } = encode(
@@ -397,7 +400,7 @@ describe("profiles", () => {
     expect(body.messages[1]).toMatchObject({ tool_calls: [{ function: { arguments: '{"input":"x"}' } }] });
     expect(codes).toEqual(["converted"]);
   });
-  test("system texts in mid-conversation", () => {
+  test("system texts in the middle of a conversation become labelled user text", () => {
     const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
     const { body } = encode({ messages: [system, system, user, system] }, { systemAnywhere: false });
     expect(body.messages).toEqual([
@@ -405,7 +408,7 @@ describe("profiles", () => {
       { role: "user", content: "Hi\n\n<system>\ns\n</system>" },
     ]);
   });
-  describe("a system text right behind results stands in the last of them, so that the round goes on", () => {
+  describe("a system text right after results moves into the last result, so that the tool loop continues", () => {
     const call: Message = { role: "assistant", content: ["a", "b"].map((id) => ({ type: "tool-call", id, name: "f", arguments: {} })) };
     const result = (id: string, more: object = {}): Message => ({ role: "tool", id, name: "f", output: `result ${id}`, ...more });
     const told = (text: string): Message => ({ role: "system", content: [{ type: "text", text }] });
@@ -420,30 +423,30 @@ describe("profiles", () => {
       ]);
       expect(codes).toEqual(["converted"]);
     });
-    test("before the media of results, and before what the user says", () => {
+    test("before the media of results, and before the user's text", () => {
       const { messages } = sent(result("b"), result("a", { media: [image] }), told("9 tokens left"), user).body;
       expect(messages.slice(3)).toMatchObject([
         { role: "tool", content: "result a\n\n<system>\n9 tokens left\n</system>" },
         { role: "user", content: [{ text: "[media of the result of f, call a]" }, { type: "image_url" }, { text: "Hi" }] },
       ]);
     });
-    test("as one more part, where a result is a list of them", () => {
+    test("as one more part, if the result is a list of parts", () => {
       const { messages } = sent(result("b"), result("a", { output: [{ type: "text", text: "A" }] }), told("9 tokens left")).body;
       expect(messages.at(-1)?.content).toEqual([
         { type: "text", text: "A" },
         { type: "text", text: "<system>\n9 tokens left\n</system>" },
       ]);
     });
-    test("but behind the user's words it stays there", () => {
+    test("but after a user's text it stays there", () => {
       expect(sent(result("a"), user, told("9 tokens left")).body.messages.at(-1)?.content).toBe("Hi\n\n<system>\n9 tokens left\n</system>");
     });
-    test("at every turn alike", () => {
+    test("the same way at every turn", () => {
       const turns = [result("a"), told("9 tokens left"), call, result("a"), told("8 tokens left")];
       const before = sent(...turns.slice(0, 2)).body.messages;
       expect(sent(...turns).body.messages.slice(0, before.length)).toEqual(before);
     });
     test.each(["hermes", "gemma4", "harmony", "glm", "minimax-m2", "kimi-k2", "deepseek-v3.2"])(
-      "%s keeps the thinking of the round",
+      "%s keeps the thinking of the tool loop",
       (id) => {
         const thinking = { type: "thinking" as const, text: "Once more." };
         const thought: Message = { role: "assistant", content: [thinking, { type: "tool-call", id: "a", name: "f", arguments: {} }] };
@@ -454,14 +457,14 @@ describe("profiles", () => {
       },
     );
   });
-  describe("neighbours of one role are one message where a template wants turns to alternate", () => {
+  describe("neighbouring messages of one role are merged for templates that demand alternating turns", () => {
     const text = (text: string) => ({ type: "text" as const, text });
     const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
     const call = { type: "tool-call" as const, id: "c", name: "f", arguments: {} };
     const roles = (messages: Message[], profile = { systemAnywhere: false }) => encode({ messages }, profile).body.messages;
     const said = (role: "user" | "assistant", ...content: (ReturnType<typeof text> | typeof image)[]): Message => ({ role, content });
 
-    test("texts that meet are paragraphs, media stay parts", () => {
+    test("neighbouring texts become paragraphs, media stay parts", () => {
       expect(roles([said("user", text("a"), image), said("user", text("b")), said("user", text("c"))])).toEqual([
         {
           role: "user",
@@ -477,13 +480,13 @@ describe("profiles", () => {
         { role: "assistant", content: "a\n\nb" },
       ]);
     });
-    test("media of results stand with what the user says next", () => {
+    test("media of results are in the user's next message", () => {
       const result: Message = { role: "tool", id: "c", name: "f", output: "o", media: [image] };
       const sent = roles([user, { role: "assistant", content: [call] }, result, said("user", text("And?"))]);
       expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
       expect(sent[3]?.content).toMatchObject([{ type: "text" }, { type: "image_url" }, { text: "And?" }]);
     });
-    test("calls and results stay apart, and so does what has fields of its own", () => {
+    test("calls and results stay apart, and so do messages with fields of their own", () => {
       const made: Message = { role: "assistant", content: [call, { ...call, id: "d" }] };
       const result = (id: string): Message => ({ role: "tool", id, name: "f", output: "o" });
       const named: Message = { ...user, state: [{ wire: "openai-chat", kind: "name", data: "Ann" }] } as Message;
@@ -494,7 +497,7 @@ describe("profiles", () => {
       const turns = [user, said("user", text("b")), said("assistant", text("c")), said("user", text("d")), said("user", text("e"))];
       expect(roles(turns).slice(0, 2)).toEqual(roles(turns.slice(0, 3)));
     });
-    test("others get them as they are", () => {
+    test("other servers get them unchanged", () => {
       expect(roles([user, user], {} as never)).toHaveLength(2);
     });
   });
@@ -503,7 +506,7 @@ describe("profiles", () => {
 describeShared("recorded requests", () => {
   const chats = captures<Body>(({ path }) => path.endsWith("/chat/completions"));
 
-  test.each(chats)("$file is sent on, and read again, as the same request", ({ body }) => {
+  test.each(chats)("$file is sent on and read again as the same request", ({ body }) => {
     const request = decode(body);
     const sent = openaiChat.encodeRequest(request);
     expect(sent.context.warnings).toEqual([]);
@@ -518,7 +521,7 @@ test.each([
   ["audio/mpeg", "mp3"],
   ["audio/x-wav", "wav"],
   ["audio/flac", "flac"],
-])("%s is called %s", (mediaType, format) => {
+])("%s is sent as %s", (mediaType, format) => {
   const { body } = encode({ messages: [{ role: "user", content: [{ type: "media", mediaType, data: "AA" }] }] });
   expect(body.messages[0]).toMatchObject({ content: [{ type: "input_audio", input_audio: { data: "AA", format } }] });
 });

@@ -6,7 +6,7 @@ import { captures, complaintOf } from "./helpers.ts";
 
 const decode = (body: unknown): Request => openaiChat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
 const user = { role: "user", content: "Hi" };
-/** The messages that are decoded from these, with the fields of the request beside them. */
+/** The request decoded from these messages and fields. */
 const decoded = (messages: unknown[], fields: object = {}) => decode({ model: "m", messages, ...fields });
 const asking = (fields: object) => decoded([user], fields);
 const call = (id: string | undefined, name: string, args: unknown) => ({ id, type: "function", function: { name, arguments: args } });
@@ -15,11 +15,11 @@ const assistant = (fields: object) => ({ role: "assistant", content: null, ...fi
 const complaint = (body: unknown): string => complaintOf(decode, body);
 
 describe("messages", () => {
-  test("roles and texts", () => {
+  test("roles and texts are read", () => {
     const messages = ["system", "developer", "user", "assistant"].map((role) => ({ role, content: role }));
     expect(decoded(messages).messages).toEqual(messages.map(({ role }) => ({ role, content: [{ type: "text", text: role }] })));
   });
-  test("no content is no part", () => {
+  test("empty content gives no parts", () => {
     const empty = [
       { role: "user", content: "" },
       { role: "user", content: [] },
@@ -28,7 +28,7 @@ describe("messages", () => {
     ];
     expect(decoded(empty).messages.map((message) => "content" in message && message.content)).toEqual([[], [], [], []]);
   });
-  test("reasoning_content and reasoning are thinking, in front of the text", () => {
+  test("reasoning_content and reasoning are read as thinking, before the text", () => {
     for (const field of ["reasoning_content", "reasoning"]) {
       const spelling = { wire: "openai-chat", kind: "#spelling", data: field, quiet: true };
       const thought = { type: "thinking", text: "hm", ...(field === "reasoning" ? { state: [spelling] } : {}) };
@@ -36,7 +36,7 @@ describe("messages", () => {
       expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content });
     }
   });
-  test("images, sounds and files", () => {
+  test("images, audio and files are read", () => {
     const content = [
       { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } },
       { type: "image_url", image_url: { url: "https://example.com/a,b.png" } },
@@ -76,25 +76,28 @@ describe("calls and results", () => {
     return message?.role === "assistant" ? message.content[0] : undefined;
   };
 
-  test("arguments given as text keep their text", () => {
+  test("arguments given as text keep their exact text", () => {
     const json = '{"n":12345678901234567890, "x": 1.0}';
     expect(callOf(json)).toEqual({ type: "tool-call", id: "1", name: "f", arguments: { n: 12345678901234567000, x: 1 }, json });
   });
-  test("arguments given as an object are taken as they are", () => {
+  test("arguments given as an object are accepted", () => {
     expect(callOf({ a: 1 })).toEqual({ type: "tool-call", id: "1", name: "f", arguments: { a: 1 } });
   });
-  test.each([undefined, null, "", " ", "null"])("arguments %j are none", (args) => {
+  test.each([undefined, null, "", " ", "null"])("arguments %j are read as none", (args) => {
     expect(callOf(args)).toEqual({ type: "tool-call", id: "1", name: "f", arguments: {} });
   });
-  test.each(['{"a": 1', "[1]", `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])("an old call that cannot be read is kept: %.9s", (args) => {
-    const code = args.startsWith('{"a":{') ? "too-deep" : "bad-arguments";
-    expect(callOf(args)).toMatchObject({ type: "malformed", id: "1", code, raw: JSON.stringify({ name: "f", arguments: args }) });
-  });
-  test("a broken call still gives its result a name", () => {
+  test.each(['{"a": 1', "[1]", `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])(
+    "an unreadable call in the history is kept as malformed: %.9s",
+    (args) => {
+      const code = args.startsWith('{"a":{') ? "too-deep" : "bad-arguments";
+      expect(callOf(args)).toMatchObject({ type: "malformed", id: "1", code, raw: JSON.stringify({ name: "f", arguments: args }) });
+    },
+  );
+  test("a result of an unreadable call still gets its name", () => {
     const request = decoded([user, assistant({ tool_calls: [call("1", "f", "{")] }), { role: "tool", tool_call_id: "1", content: "x" }]);
     expect(request.messages[2]).toEqual({ role: "tool", id: "1", name: "f", output: "x" });
   });
-  test("ids that are missing are minted, and results without one find their call", () => {
+  test("missing ids are minted, and results without one find their call", () => {
     const request = decoded([
       assistant({ tool_calls: [call(undefined, "f", {}), call("", "g", {}), call("call_0", "h", {})] }),
       { role: "tool", name: "g", content: "G" },
@@ -109,7 +112,7 @@ describe("calls and results", () => {
       { role: "tool", id: "call_3", name: "", output: "?" },
     ]);
   });
-  test("legacy function_call and role function", () => {
+  test("the legacy function_call and role function are read", () => {
     const request = decoded([
       assistant({ function_call: { name: "f", arguments: '{"a":1}' } }),
       { role: "function", name: "f", content: "ok" },
@@ -119,7 +122,7 @@ describe("calls and results", () => {
       { role: "tool", id: "call_0", name: "f", output: "ok" },
     ]);
   });
-  test("a custom call is a call with an input", () => {
+  test("a custom call becomes a call with an `input`", () => {
     const custom = { id: "1", type: "custom", custom: { name: "patch", input: "*** Begin" } };
     expect(decoded([assistant({ tool_calls: [custom] })]).messages[0]).toMatchObject({
       content: [{ type: "tool-call", id: "1", name: "patch", arguments: { input: "*** Begin" }, state: [{ kind: "#custom" }] }],
@@ -131,17 +134,17 @@ describe("calls and results", () => {
     [null, ""],
     [[{ type: "text", text: "x" }], [{ type: "text", text: "x" }]],
     [[{ type: "dog" }], [{ type: "dog" }]],
-  ])("a result %j stays what it is", (content, output) => {
+  ])("a result %j keeps its shape", (content, output) => {
     expect(decoded([{ role: "tool", tool_call_id: "1", content }]).messages[0]).toMatchObject({ output });
   });
-  test("images in a result are taken out of it", () => {
+  test("images in a result are separated from its text", () => {
     const content = [
       { type: "text", text: "see" },
       { type: "image_url", image_url: { url: "data:image/png;base64,AA" } },
     ];
     expect(decoded([{ role: "tool", tool_call_id: "1", content }]).messages[0]).toMatchObject({ output: "see", media: [{ data: "AA" }] });
   });
-  test("a provider's state on a call rides along", () => {
+  test("a provider's state on a call is carried along", () => {
     const google = { google: { thought_signature: "sig" } };
     const signed = { ...call("1", "f", {}), extra_content: google };
     expect(decoded([assistant({ tool_calls: [signed] })]).messages[0]).toMatchObject({
@@ -157,7 +160,7 @@ describe("calls and results", () => {
 describe("tools", () => {
   const f = { name: "f", description: "F", parameters: { type: "object" } };
 
-  test("wrapped, bare, legacy and custom", () => {
+  test("tools are read wrapped, bare, legacy and custom", () => {
     expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([{ ...f, strict: true }]);
     expect(asking({ tools: [f] }).tools).toEqual([f]);
     expect(asking({ functions: [f] }).tools).toEqual([f]);
@@ -170,7 +173,7 @@ describe("tools", () => {
     ]);
     expect(asking({ tools: [] }).tools).toBeUndefined();
   });
-  test("a tool that only its own server knows is kept apart, with a warning", () => {
+  test("a tool that only the server knows is kept apart, with a warning", () => {
     const request = asking({ tools: [{ type: "web_search" }, f] });
     expect(request.tools).toEqual([f]);
     expect(request.extra).toEqual([{ wire: "openai-chat", kind: "tools[0]", data: { type: "web_search" } }]);
@@ -193,14 +196,14 @@ describe("tools", () => {
   ])("tool_choice %j", (choice, toolChoice) => {
     expect(asking({ tools: [f], tool_choice: choice }).toolChoice).toEqual(toolChoice);
   });
-  test("legacy function_call as a choice", () => {
+  test("the legacy function_call is read as a tool choice", () => {
     expect(asking({ functions: [f], function_call: { name: "f" } }).toolChoice).toEqual({ name: "f" });
     expect(asking({ functions: [f], function_call: "none" }).toolChoice).toBe("none");
   });
 });
 
 describe("settings", () => {
-  test("all that the nouns know", () => {
+  test("every setting that the nouns know is read", () => {
     const schema = { type: "object" };
     const request = asking({
       parallel_tool_calls: false,
@@ -244,7 +247,7 @@ describe("settings", () => {
       extra: [{ wire: "openai-chat", kind: "user", data: null, quiet: true }],
     });
   });
-  test("nothing is said that was not asked for", () => {
+  test("no default is filled in for what the client did not send", () => {
     expect(asking({ stop: null, temperature: null, response_format: { type: "text" } })).toEqual({
       from: "openai-chat",
       model: "m",
@@ -257,7 +260,7 @@ describe("settings", () => {
       stop: ["a", "b"],
     });
   });
-  test("what is not modelled is kept", () => {
+  test("fields that are not modelled are kept", () => {
     const request = decoded([{ ...user, name: "Ann" }], { logprobs: true, stream_options: { include_usage: true } });
     expect(request.extra).toEqual([
       { wire: "openai-chat", kind: "logprobs", data: true },
@@ -267,7 +270,7 @@ describe("settings", () => {
   });
 });
 
-describe("a bad request says where, and what to do", () => {
+describe("a bad request is refused with the place of the fault and what to do", () => {
   test.each<[unknown, string]>([
     ["{", "the body is not JSON"],
     [[], "the body must be a JSON object"],

@@ -32,11 +32,11 @@ const complaint = (body: unknown): string => complaintOf(decode, body);
 // ---- Requests
 
 describe("input", () => {
-  test("a string is what the user says, instructions are a system text in front", () => {
+  test("a string is the user's text, and instructions are a system text before it", () => {
     expect(asking({ instructions: "Be brief." }).messages).toEqual([{ role: "system", content: [said("Be brief.")] }, user("Hi")]);
     expect(decode({ model: "m", input: "", max_output_tokens: 1 }).messages).toEqual([{ role: "user", content: [] }]);
   });
-  test("messages with and without a type, with texts and parts, of every role, anywhere", () => {
+  test("messages are read with or without a type, as text or parts, of every role, anywhere", () => {
     const roles = ["user", "developer", "system", "assistant", "user", "system"];
     const messages = messagesOf(
       ...roles.map((role, i) =>
@@ -45,7 +45,7 @@ describe("input", () => {
     );
     expect(messages).toEqual(roles.map((role) => ({ role, content: [said(role)] })));
   });
-  test("a system item in front stays an item, instructions stay instructions", () => {
+  test("a system item at the start stays an item, and instructions stay instructions", () => {
     expect(
       sent(
         items([
@@ -60,7 +60,7 @@ describe("input", () => {
     });
     expect(sent({ ...asked, messages: [{ role: "system", content: [said("S")] }, user("Hi")] })).toMatchObject({ instructions: "S" });
   });
-  test("what the model said in a row is one message; a text behind a text begins the next", () => {
+  test("consecutive items of the model are one message, but a second text begins another", () => {
     expect(
       messagesOf(
         { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
@@ -92,7 +92,7 @@ describe("input", () => {
       { role: "assistant", content: [said("c")] },
     ]);
   });
-  test("images and files", () => {
+  test("images and files are read", () => {
     const content = [
       { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "high" },
       { type: "input_image", image_url: "https://example.com/a.png", detail: "auto" },
@@ -115,7 +115,7 @@ describe("input", () => {
       { type: "input_file", file_data: "data:application/octet-stream;base64,CCCC", filename: "file.octet-stream" },
     ]);
   });
-  test("results are text, JSON, or parts with images", () => {
+  test("results may be text, JSON, or parts with images", () => {
     const call = (id: string) => ({ type: "function_call", call_id: id, name: "f", arguments: "{}" });
     const [, ...results] = messagesOf(
       ...["1", "2", "3"].map(call),
@@ -142,7 +142,7 @@ describe("input", () => {
       },
     ]);
   });
-  test("a call that nobody can read is kept, and goes back as it came", () => {
+  test("an unreadable call is kept, and sent back as it came", () => {
     const input = [
       { type: "function_call", call_id: "1", name: "f", arguments: '{"a":', status: "completed" },
       { type: "function_call_output", call_id: "1", output: "cannot read it" },
@@ -151,7 +151,7 @@ describe("input", () => {
     expect(request.messages[0]).toMatchObject({ content: [{ type: "malformed", id: "1", code: "bad-arguments" }] });
     expect(sent(request).input[0]).toMatchObject({ type: "function_call", call_id: "1", name: "f", arguments: '{"a":' });
   });
-  test("items of servers are kept at their places, with a warning; references without", () => {
+  test("items of the server's own keep their place, with a warning; references without one", () => {
     const input = [
       { type: "item_reference", id: "msg_1" },
       {
@@ -178,7 +178,7 @@ describe("input", () => {
     ]);
     expect(sent(request).input).toEqual(input);
   });
-  test("what only its server has is refused with a clear word", () => {
+  test("state that only OpenAI's servers store is refused, with a clear message", () => {
     expect(complaint({ model: "m", input: "x", previous_response_id: "resp_1" })).toContain(
       "previous_response_id is not kept here: send the whole",
     );
@@ -198,14 +198,14 @@ describe("input", () => {
     [{ model: "m", input: "x", tool_choice: "often" }, "tool_choice must be one of auto, none, required"],
     [{ model: "m", input: "x", tool_choice: { type: "function", name: "g" } }, "tool_choice.name must be the name of one of the tools"],
     [{ model: "m", input: "x", reasoning: { effort: "huge" } }, "reasoning.effort must be one of none,"],
-  ])("a bad request says where: %.70j", (body, message) => {
+  ])("a bad request is refused with the place of the fault: %.70j", (body, message) => {
     expect(complaint(body)).toContain(message);
   });
 });
 
 describe("reasoning items", () => {
   const reasoning = (fields: object) => messagesOf({ type: "reasoning", ...fields })[0];
-  test("what its server sealed is state, and goes back unchanged", () => {
+  test("content sealed by its server is kept as state, and sent back unchanged", () => {
     const item = {
       type: "reasoning",
       id: "rs_1",
@@ -232,7 +232,7 @@ describe("reasoning items", () => {
     expect(reasoning(open)).toMatchObject({ content: [{ text: "raw" }] });
     expect(sent(items([open])).input).toEqual([open]);
   });
-  test("what we sealed is opened", () => {
+  test("content sealed by us is opened", () => {
     const state = [{ wire: "anthropic" as const, kind: "signature", data: "s" }];
     const sealed = sealCapsule({ thoughts: [{ thinking: "all of it", state }] });
     expect(reasoning({ id: "rs_drgm1", summary: [], encrypted_content: sealed })).toEqual({
@@ -245,7 +245,7 @@ describe("reasoning items", () => {
       content: [{ type: "thinking", text: "said" }],
     });
   });
-  test("thinking of another server goes only to servers that take it", () => {
+  test("thinking of another server is sent only to servers that accept it", () => {
     const request: Request = {
       ...asked,
       messages: [user("Hi"), { role: "assistant", content: [{ type: "thinking", text: "hm" }, said("yes")] }],
@@ -277,7 +277,7 @@ describe("tools", () => {
       { type: "custom", name: "c", format: { type: "text" } },
     ],
   };
-  test("functions, strict or not", () => {
+  test("functions are read, strict or not", () => {
     const tools = asking({
       tools: [
         { type: "function", ...f, strict: false },
@@ -298,17 +298,17 @@ describe("tools", () => {
       { name: "h", state: [own("strict", null, true)] },
     ]);
   });
-  test("a function of another wire is not made strict", () => {
+  test("a function from another wire is not made strict", () => {
     expect(sent({ ...asked, tools: [f] }).tools).toEqual([{ type: "function", ...f, strict: false }]);
     expect(sent(asking({ tools: [{ type: "function", ...f }] })).tools).toEqual([{ type: "function", ...f, strict: null }]);
   });
-  test("a strict function of another wire gets a strict schema at OpenAI's own servers", () => {
+  test("a strict function from another wire gets a strict schema on OpenAI's own servers", () => {
     const parameters = { type: "object", properties: { a: { type: "string" } } };
     const { body, context } = wire.encodeRequest({ ...asked, tools: [{ name: "f", parameters, strict: true }] }, { official: true });
     expect(validateRequest(WIRE, body)).toEqual([]);
     expect(context.warnings).toEqual([]);
   });
-  test("a custom tool with a grammar, and the bridge to a function for servers without", () => {
+  test("a custom tool keeps its grammar, and becomes a function for servers without custom tools", () => {
     const request = asking({ tools: [custom] });
     expect(request.tools).toEqual([
       { name: "apply_patch", description: "d", kind: "custom", grammar: { syntax: "lark", definition: "start: x" } },
@@ -318,7 +318,7 @@ describe("tools", () => {
     expect(bridged).toMatchObject({ type: "function", name: "apply_patch", parameters: { required: ["input"] } });
     expect(bridged?.description).toContain("start: x");
   });
-  test("custom calls and their results", () => {
+  test("custom calls and their results are read", () => {
     const input = [
       { type: "custom_tool_call", call_id: "1", name: "apply_patch", input: "*** \n", id: "ctc_1", status: "completed" },
       { type: "custom_tool_call_output", call_id: "1", output: "ok", id: "ctco_1" },
@@ -329,14 +329,14 @@ describe("tools", () => {
     });
     expect(declared.messages[1]).toMatchObject({ role: "tool", id: "1", name: "apply_patch", output: "ok" });
     expect(sent(declared).input).toEqual(input);
-    expect(sent(items(input)).input).toEqual(input); // the tool is gone by now
-    // An id tells the kind of its item, and these are of another kind now.
+    expect(sent(items(input)).input).toEqual(input); // the tool is no longer declared
+    // An item's id has a prefix for its type, and the type has changed.
     expect(sent(declared, { customTools: false }).input).toEqual([
       { type: "function_call", call_id: "1", name: "apply_patch", arguments: '{"input":"*** \\n"}', status: "completed" },
       { type: "function_call_output", call_id: "1", output: "ok" },
     ]);
   });
-  test("a namespace is flattened, and made again", () => {
+  test("a namespace is flattened, and restored", () => {
     const request = asking({ tools: [namespace, { type: "function", ...f, strict: false }] });
     expect(request.tools?.map(({ name, kind }) => [name, kind])).toEqual([
       ["agents__f", undefined],
@@ -352,7 +352,7 @@ describe("tools", () => {
     expect(history.messages[0]).toMatchObject({ content: [{ name: "agents__f" }, { name: "gone__f" }] });
     expect(sent(history).input).toEqual(input);
   });
-  test("a tool that only its own server knows is kept apart, with a warning", () => {
+  test("a tool that only the server knows is kept apart, with a warning", () => {
     const tools = [
       { type: "web_search", external_web_access: true },
       { type: "function", ...f, strict: false },
@@ -364,7 +364,7 @@ describe("tools", () => {
     expect(sent(request).tools).toEqual(tools);
     expect(sent(asking({ tools: [tools[0]] })).tools).toEqual([tools[0]]);
   });
-  test("a deferred tool waits only where there is a search for it", () => {
+  test("a deferred tool is held back only if there is a tool search", () => {
     const tool: Tool = { ...f, deferred: true };
     expect(wire.encodeRequest({ ...asked, tools: [tool, { ...f, name: "g" }] })).toMatchObject({
       body: { tools: [{ name: "g" }] },
@@ -376,7 +376,7 @@ describe("tools", () => {
     ];
     expect(sent(asking({ tools })).tools).toEqual(tools);
   });
-  test("names that the API forbids are sent as others, and the context knows them", () => {
+  test("names that the API forbids are replaced, and the context maps them back", () => {
     const name = `mcp.${"x".repeat(80)}`;
     const request: Request = {
       ...asked,
@@ -418,7 +418,7 @@ describe("tools", () => {
     expect(request.toolChoice).toEqual(toolChoice);
     expect(sent(request).tool_choice).toEqual(choice === "none" ? undefined : choice);
   });
-  test("a choice of a server's tool stays with its server", () => {
+  test("a choice of the server's own tool is sent to its server only", () => {
     for (const tool_choice of [
       { type: "web_search_preview" },
       { type: "allowed_tools", mode: "auto", tools: [{ type: "mcp", server_label: "x" }] },
@@ -433,7 +433,7 @@ describe("tools", () => {
 });
 
 describe("settings", () => {
-  test("all that the nouns know", () => {
+  test("every setting that the nouns know is read", () => {
     const schema = { type: "object" };
     const body = {
       model: "m",
@@ -469,13 +469,13 @@ describe("settings", () => {
       stream: false,
     });
   });
-  test("of several words for one thing the client's goes back", () => {
+  test("of several values with one meaning, the client's is sent back", () => {
     for (const effort of ["xhigh", "max"]) {
       expect(asking({ reasoning: { effort } }).thinking).toEqual({ effort });
       expect(sent(asking({ reasoning: { effort, summary: "detailed" } })).reasoning).toEqual({ effort, summary: "detailed" });
     }
   });
-  test("nothing is stored and reasoning can come back, unless the client wants it otherwise", () => {
+  test("nothing is stored, and reasoning is returned encrypted, unless the client wants otherwise", () => {
     expect(sent(asked)).toMatchObject({ store: false });
     expect(sent({ ...asked, thinking: { effort: "low" } })).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
     for (const fields of [
@@ -486,9 +486,9 @@ describe("settings", () => {
     ]) {
       expect(sent(asking(fields))).toMatchObject(fields);
     }
-    expect(sent(decode({ model: "m", input: "Hi" }))).toEqual({ model: "m", input: [expect.anything()] }); // as the server likes
+    expect(sent(decode({ model: "m", input: "Hi" }))).toEqual({ model: "m", input: [expect.anything()] }); // left to the server
   });
-  test("what other wires ask and this one cannot is said", () => {
+  test("settings that this API has no place for are reported", () => {
     const { body, context } = wire.encodeRequest({
       ...asked,
       sampling: { topK: 4, seed: 1, temperature: 1 },
@@ -498,7 +498,7 @@ describe("settings", () => {
     expect(body).toMatchObject({ temperature: 1, reasoning: { effort: "medium" } });
     expect(context.warnings.map(({ message }) => message.split(" ")[0])).toEqual(["topK", "seed", "stop", "a"]);
   });
-  test("unknown fields at every level survive", () => {
+  test("unknown fields survive at every level", () => {
     const body = {
       model: "m",
       input: [
@@ -539,7 +539,7 @@ describe("settings", () => {
     };
     expect(sent(decode(body))).toEqual(body);
   });
-  test("bookkeeping is quiet, what matters is not", () => {
+  test("bookkeeping is dropped without a warning elsewhere, anything else with one", () => {
     const { extra } = asking({ prompt_cache_key: "k", client_metadata: {}, user: "u", truncation: "auto", text: { verbosity: "low" } });
     expect(extra?.map(({ kind, quiet }) => [kind, quiet ?? false])).toEqual([
       ["prompt_cache_key", true],
@@ -549,7 +549,7 @@ describe("settings", () => {
       ["text", false],
     ]);
   });
-  test("counting tokens", () => {
+  test("a token count is asked for", () => {
     const count = wire.encodeTokenCountRequest?.({ ...asked, maxTokens: 5, tools: [f] });
     expect(count).toMatchObject({ path: "/v1/responses/input_tokens" });
     expect(Object.keys(count?.body as object)).toEqual(["model", "input", "tools"]);
@@ -557,8 +557,8 @@ describe("settings", () => {
   });
 });
 
-describe("servers that want it otherwise", () => {
-  test("no developer role", () => {
+describe("servers with other rules", () => {
+  test("without a developer role: developer messages become system messages", () => {
     expect(
       sent(
         items([
@@ -569,7 +569,7 @@ describe("servers that want it otherwise", () => {
       ).input[1],
     ).toMatchObject({ role: "system" });
   });
-  test("no system text in mid-conversation", () => {
+  test("without system texts in the middle of a conversation: they become labelled text", () => {
     const request = items([
       { role: "developer", content: "a" },
       { role: "user", content: "b" },
@@ -582,7 +582,7 @@ describe("servers that want it otherwise", () => {
       ["user", true],
     ]);
   });
-  test("a failed tool, and media that it has no place for", () => {
+  test("a failed tool says so, and media without a place become labels", () => {
     const messages: Message[] = [
       { role: "user", content: [{ type: "media", mediaType: "audio/wav", data: "AA" }] },
       { role: "assistant", content: [{ type: "tool-call", id: "1", name: "f", arguments: {}, json: '{ "a":1.0}' }] },
@@ -596,7 +596,7 @@ describe("servers that want it otherwise", () => {
   });
 });
 
-test("decoding what was encoded gives the same request", () => {
+test("any request survives being encoded and decoded", () => {
   const text = fc.string({ minLength: 1 });
   const media = fc.oneof(
     fc.record({ type: fc.constant("media" as const), mediaType: fc.constant("image/png"), data: fc.constant("AAAA") }),
@@ -671,7 +671,7 @@ test("decoding what was encoded gives the same request", () => {
   );
   fc.assert(
     fc.property(requests, (request) => {
-      // Several texts of one kind in a row are one item only if they stood in one message.
+      // Consecutive texts are one item only if they came from one message.
       fc.pre(
         new Set(request.messages.flatMap((message) => (message.role === "tool" ? [message.id] : []))).size ===
           request.messages.filter(({ role }) => role === "tool").length,
@@ -719,8 +719,8 @@ const start = { type: "start", id: "resp_0f1e", model: "gpt-5.5" };
 const callsOf = (events: Event[]) => events.filter(({ type }) => type === "tool-end" || type === "malformed");
 const finishOf = (events: Event[]) => events.at(-1);
 
-describe("streams of servers", () => {
-  test("an answer that is nothing but an item of the API's own is said once", () => {
+describe("answers read from servers' streams", () => {
+  test("an answer of a single item of the API's own is reported once", () => {
     const item = {
       id: "apc_1",
       type: "apply_patch_call",
@@ -739,7 +739,7 @@ describe("streams of servers", () => {
     expect(frames.filter(({ type }) => type === "response.output_item.done")).toMatchObject([{ item }]);
     expect(frames.at(-1)?.response.output).toMatchObject([item]);
   });
-  test("a text whose number goes on from the item before it is said once", () => {
+  test("a text whose content index continues from the item before is read once", () => {
     const at = (output_index: number, fields: object) => `data: ${JSON.stringify({ output_index, ...fields })}\n\n`;
     const thought = { type: "reasoning", id: "rs_1", summary: [], content: [{ type: "reasoning_text", text: "Hm" }] };
     const texts = ["One", "Two"].map((text) => ({ type: "output_text", text, annotations: [] }));
@@ -764,7 +764,7 @@ describe("streams of servers", () => {
         .join(""),
     ).toBe("HmOneTwo");
   });
-  test("an item that ends with less than was said adds nothing", () => {
+  test("an item that ends with less text than was streamed adds nothing", () => {
     const message = { type: "message", id: "msg_1", content: [{ type: "output_text", text: "One" }] };
     const frame = (fields: object) => `data: ${JSON.stringify({ output_index: 0, ...fields })}\n\n`;
     const pieces = ["One", "2"].map((delta, content_index) => frame({ type: "response.output_text.delta", content_index, delta }));
@@ -776,7 +776,7 @@ describe("streams of servers", () => {
         .join(""),
     ).toBe("One2");
   });
-  test("an item that is done without its place is known by its id", () => {
+  test("an item that is done without an output index is recognized by its id", () => {
     const messages = ["One", "Two"].map((text, i) => ({ type: "message", id: `msg_${i}`, content: [{ type: "output_text", text }] }));
     const frame = (fields: object) => `data: ${JSON.stringify(fields)}\n\n`;
     const added = messages.flatMap((item, output_index) => [
@@ -788,7 +788,7 @@ describe("streams of servers", () => {
     const { content } = collect(read(added.join("") + end));
     expect(content.map((part) => ("text" in part ? part.text : "")).join("")).toBe("OneTwo");
   });
-  test("a turn with reasoning, text and calls", () => {
+  test("a turn with reasoning, text and calls is read", () => {
     const events = read(fixture("tool-turn"));
     const item = {
       id: "rs_a1",
@@ -832,17 +832,17 @@ describe("streams of servers", () => {
       { type: "finish", reason: "tool-calls", native: "completed" },
     ]);
   });
-  test("a server that says each thing once is understood: items only, or the end only", () => {
+  test("a server that sends only done items, or only the end, is understood", () => {
     const whole = collect(read(fixture("tool-turn")));
     const { content } = collect(read(fixture("done-only")));
     expect(content).toEqual(whole.content.slice(1, 3));
     expect(collect(read(fixture("completed-only")))).toEqual({ ...whole, content: whole.content.slice(0, 3) });
   });
-  test("lines, comments and [DONE] as servers have them", () => {
+  test("CRLF, comments and [DONE] are accepted", () => {
     expect(collect(read(fixture("crlf-comments")))).toMatchObject({ content: [{ text: "Hi you" }], finish: { reason: "stop" } });
     expect(collect(read(fixture("tool-turn").trimEnd()))).toEqual(collect(read(fixture("tool-turn"))));
   });
-  test("calls whose pieces come in turns, and calls that all have the place 0, stay apart", () => {
+  test("calls with interleaved pieces, or all at index 0, stay apart", () => {
     for (const name of ["interleaved", "all-at-zero"]) {
       const events = read(fixture(name));
       expect(callsOf(events)).toMatchObject([
@@ -864,7 +864,7 @@ describe("streams of servers", () => {
       '{"input":"*** Begin Patch\\n+\\"😀\\"\\\\n\\n"}',
     );
   });
-  test("a tool that was found by a search is called in a namespace of its own name", () => {
+  test("a tool found by a search is called in a namespace of its own name", () => {
     const item = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", namespace: "f", arguments: "{}", status: "completed" };
     const answer = wire.decodeResponse({ status: "completed", output: [item] });
     expect(answer.content).toMatchObject([{ type: "tool-call", name: "f", arguments: {} }]);
@@ -873,16 +873,16 @@ describe("streams of servers", () => {
     expect(body.output).toEqual([item]);
     expect(sent(items([item])).input).toEqual([item]);
   });
-  test("a call of a namespace", () => {
+  test("a call in a namespace gets the flattened name", () => {
     expect(callsOf(read(fixture("namespace")))).toMatchObject([{ name: "multi_agent_v1__spawn_agent" }]);
   });
-  test("thinking in the open", () => {
+  test("unencrypted reasoning text is read as thinking", () => {
     expect(collect(read(fixture("reasoning-text"))).content).toMatchObject([{ type: "thinking", text: "Let me see." }, { text: "Yes." }]);
   });
-  test("a refusal", () => {
+  test("a refusal is read", () => {
     expect(collect(read(fixture("refusal")))).toMatchObject({ content: [], refusal: "I cannot.", finish: { reason: "stop" } });
   });
-  test("a call that was cut is truncated, whether the server says so or just stops", () => {
+  test("an interrupted call is truncated, whether the server says so or just stops", () => {
     expect(read(fixture("incomplete-call")).slice(-3)).toMatchObject([
       { type: "tool-end", truncated: true, arguments: { path: "/a" } },
       usage,
@@ -893,13 +893,13 @@ describe("streams of servers", () => {
       { reason: "error", error: { code: "upstream" } },
     ]);
   });
-  test("a call with broken JSON is malformed, with its raw", () => {
+  test("a call with broken JSON is malformed, with its raw text", () => {
     expect(read(fixture("broken-call")).slice(-2)).toMatchObject([
       { type: "malformed", id: "call_1", code: "bad-arguments", raw: expect.stringContaining("oops}") },
       { reason: "error", error: { code: "malformed-call" } },
     ]);
   });
-  test("errors in mid-stream", () => {
+  test("errors in the middle of a stream end the answer", () => {
     expect(finishOf(read(fixture("failed")))).toMatchObject({ reason: "error", error: { code: "rate-limit" } });
     expect(finishOf(read(fixture("error")))).toMatchObject({
       reason: "error",
@@ -907,21 +907,21 @@ describe("streams of servers", () => {
     });
     expect(finishOf(read(fixture("error-nested")))).toMatchObject({ reason: "error", error: { code: "context-length" } });
   });
-  test("nonsense is passed over", () => {
+  test("nonsense is skipped", () => {
     const noise =
       'data: nonsense\n\ndata: 5\n\ndata: {"type":"response.output_item.done","item":7,"output_index":0}\n\ndata: {"type":"response.function_call_arguments.delta"}\n\n';
     expect(collect(read(noise + fixture("tool-turn"))).finish).toMatchObject({ reason: "tool-calls" });
   });
   const names = readdirSync(fixtures).map((file) => file.replace(".sse", ""));
-  test.each(names)("%s, cut anywhere", (name) => {
+  test.each(names)("%s gives the same answer, cut anywhere", (name) => {
     const text = fixture(name);
     const whole = collect(read(text));
-    const step = Math.ceil(text.length / 2000); // every place of the short ones
+    const step = Math.ceil(text.length / 2000); // short streams are cut at every character
     for (let at = 0; at <= text.length; at += step) expect(collect(read(text, [at]))).toEqual(whole);
     const decoder = wire.createStreamDecoder();
     expect([...text].flatMap((char) => decoder.feed(char)).concat(decoder.flush())).toEqual(read(text));
   });
-  test.each(names)("%s, broken off anywhere, ends with one finish and gives no half call", (name) => {
+  test.each(names)("%s, broken off anywhere, has one finish and no incomplete call", (name) => {
     const text = fixture(name);
     const complete = new Set(callsOf(read(text)).map((event) => JSON.stringify(event)));
     for (let at = 0; at < text.length; at += 7) {
@@ -942,7 +942,7 @@ describe("whole answers of servers", () => {
     status: "completed",
     content: [{ type: "output_text", text: "Hi", annotations: [] }],
   };
-  test("the same as their streams", () => {
+  test("give the same as their streams", () => {
     const [last] = fixture("tool-turn").split("\n\n").slice(-2);
     const body = JSON.parse(last?.split("data: ")[1] ?? "").response;
     expect(wire.decodeResponse(body)).toEqual(collect(read(fixture("tool-turn"))));
@@ -970,7 +970,7 @@ describe("whole answers of servers", () => {
   ])("%j", (fields, finish) => {
     expect(wire.decodeResponse({ id: "resp_1", model: "m", output: [message], ...fields }).finish).toEqual(finish);
   });
-  test.each(["failed", "cancelled", "incomplete"])("what was said and counted until it was %s comes along, and goes on", (status) => {
+  test.each(["failed", "cancelled", "incomplete"])("text and usage of an answer that is %s are kept, and passed on", (status) => {
     const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
     const response = wire.decodeResponse({ id: "resp_1", model: "m", output: [message], status, usage });
     expect(response).toMatchObject({ content: [{ type: "text", text: "Hi" }], usage: { inputTokens: 5, outputTokens: 7 } });
@@ -1033,14 +1033,14 @@ const thinking = (text: string, state?: Opaque[]): Event[] => [
   { type: "thinking-delta", text },
   { type: "thinking-end", ...(state ? { state } : {}) },
 ];
-test("reasoning that its server did not seal is sealed by us, since the ai SDK drops it otherwise", () => {
+test("reasoning that its server did not encrypt is sealed by us, since the AI SDK drops it otherwise", () => {
   const state = [own("id", "rs_a1", true), own("summary", [{ type: "summary_text", text: "Hm." }], true)];
   const [item] = written([...thinking("Hm.", state), { type: "finish", reason: "stop" }]).last?.response.output ?? [];
   expect(item).toMatchObject({ type: "reasoning", encrypted_content: expect.any(String) });
   const { messages } = wire.decodeRequest({ path: "/v1/responses", query: {}, headers: {}, body: { model: "m", input: [item!] } });
   expect(messages).toEqual([{ role: "assistant", content: [{ type: "thinking", text: "Hm.", state }] }]);
 });
-describe("parts of summaries and messages stay what they are in the same wire", () => {
+describe("parts of summaries and messages stay separate in the same wire", () => {
   const summary = ["first", "second"].map((text) => ({ type: "summary_text", text }));
   const content = ["Hi", "Ho"].map((text) => ({ type: "output_text", text, annotations: [] }));
   const output = [
@@ -1065,7 +1065,7 @@ describe("parts of summaries and messages stay what they are in the same wire", 
     expect(places("response.reasoning_summary_part.done", "summary_index")).toEqual([0, 1]);
     expect(places("response.output_text.done", "content_index")).toEqual([0, 0, 1]);
   });
-  test("others read the parts as paragraphs", () => {
+  test("other wires get the parts as paragraphs", () => {
     expect(wire.decodeResponse(whole).content[0]).toMatchObject({ type: "thinking", text: "first\n\nsecond" });
   });
 });
@@ -1091,7 +1091,7 @@ describe("a message's phase and id come back through every API that has a place 
     expect(input[1]).toMatchObject({ type: "function_call", call_id: "c1" });
   });
 });
-describe("streams to clients", () => {
+describe("streams written for clients", () => {
   const turn: Event[] = [
     { type: "start", id: "resp_7", model: "m" },
     ...thinking("hm"),
@@ -1114,7 +1114,7 @@ describe("streams to clients", () => {
       ["d", []],
     ]);
   });
-  test("every item is added, comes in pieces, and is done; the end has them all", () => {
+  test("every item is added, streamed and done, and the last event has them all", () => {
     const { text, types, frames, last } = written(turn);
     expect(validateStream(WIRE, text)).toEqual([]);
     expect(types).toEqual([
@@ -1164,7 +1164,7 @@ describe("streams to clients", () => {
       },
     });
   });
-  test("what the client sends back is what was said", () => {
+  test("the client can send back the output, and it reads as what was said", () => {
     const output = written(turn).last?.response.output ?? [];
     expect(items(output).messages).toEqual([
       {
@@ -1178,7 +1178,7 @@ describe("streams to clients", () => {
       },
     ]);
   });
-  test("another wire's state rides in what the client does not read, and comes back to its place", () => {
+  test("another wire's state travels in fields that the client does not read, and comes back in place", () => {
     const signature: Opaque[] = [{ wire: "anthropic", kind: "signature", data: "s" }];
     const thought: Opaque[] = [{ wire: "gemini", kind: "thoughtSignature", data: "t" }];
     const events = [
@@ -1203,7 +1203,7 @@ describe("streams to clients", () => {
     ]);
     expect(written(events, asked).warnings.map(({ message }) => message.split(" ")[0])).toEqual(["signature", "thoughtSignature"]);
   });
-  test("a custom call goes out as plain text, piece by piece, no character cut in two", () => {
+  test("a custom call is sent as plain text, piece by piece, without splitting a character", () => {
     const { text, frames, last } = written([
       ...calling("call_1", "apply_patch", '{"input":"*** \\"a\\"\\n\\ud83d\\ude00 😀"}'),
       { type: "finish", reason: "tool-calls" },
@@ -1216,18 +1216,18 @@ describe("streams to clients", () => {
       { type: "custom_tool_call", call_id: "call_1", name: "apply_patch", status: "completed", input: '*** "a"\n😀 😀' },
     ]);
   });
-  test("a model that names the text of a custom call otherwise is still understood", () => {
+  test("a custom call whose text is under another key is still understood", () => {
     const { last } = written([...calling("call_1", "apply_patch", '{"patch":"x"}'), { type: "finish", reason: "tool-calls" }]);
     expect(last?.response.output).toMatchObject([{ input: '{"patch":"x"}' }]);
   });
-  describe("nobody runs a call that was cut", () => {
+  describe("no client runs a truncated call", () => {
     const cut = (name: string, json: string) =>
       written([
         { type: "text", text: "a" },
         ...calling("call_1", name, json, 0, { truncated: true }),
         { type: "finish", reason: "length" },
       ]);
-    test("open JSON: the item is done, incomplete, and its JSON stays open", () => {
+    test("open JSON: the item is done and incomplete, and its JSON stays open", () => {
       const { text, last } = cut("f", '{"a": "x');
       expect(validateStream(WIRE, text)).toEqual([]);
       expect(last).toMatchObject({
@@ -1249,7 +1249,7 @@ describe("streams to clients", () => {
       expect(warnings).toEqual([]);
       expect(callsOf(read(text))).toMatchObject([{ truncated: true }]);
     });
-    test("a whole answer leaves it out", () => {
+    test("a whole answer leaves the call out", () => {
       const warnings: Warning[] = [];
       const content = [said("a"), { type: "tool-call" as const, id: "1", name: "f", arguments: {}, truncated: true as const }];
       const body = wire.encodeResponse({ content, finish: { reason: "length" } }, request, { warn: (warning) => warnings.push(warning) });
@@ -1257,7 +1257,7 @@ describe("streams to clients", () => {
       expect(warnings).toMatchObject([{ code: "dropped" }]);
     });
   });
-  test("a call that turns out unreadable ends the answer", () => {
+  test("a call that turns out to be unreadable ends the answer", () => {
     const { text, last } = written([
       { type: "text", text: "a" },
       { type: "tool-start", id: "1", index: 0, name: "f" },
@@ -1281,7 +1281,7 @@ describe("streams to clients", () => {
     ["overloaded", "overloaded", "slow"],
     ["bad-request", "invalid_prompt", "slow"],
     ["internal", "internal_error", "slow"],
-  ])("%s in mid-stream", (code, wireCode, message) => {
+  ])("%s in the middle of a stream has OpenAI's form", (code, wireCode, message) => {
     const error = {
       code,
       message: "slow",
@@ -1295,10 +1295,10 @@ describe("streams to clients", () => {
         type: "response.failed",
         response: { status: "failed", error: { code: wireCode, message: expect.stringContaining(message) } },
       });
-      // The SDKs throw at an object `error`, whatever the event; at what is inside of `response` nobody does.
+      // The SDKs throw on an `error` object in any event, but not on one inside `response`.
       const thrown = text.match(/event: error\ndata: (.*)\n\nevent: response\.failed\n/)?.[1] ?? "{}";
       expect(JSON.parse(thrown)).toMatchObject({ type: "error", code: wireCode, error: last?.response.error });
-      // What was still being written is not among the items that were done.
+      // Items still being written are not in the output.
       expect(last?.response.output).toHaveLength(before.length > 0 ? 2 : 0);
       expect(finishOf(read(text))).toMatchObject({
         reason: "error",
@@ -1306,20 +1306,20 @@ describe("streams to clients", () => {
       });
     }
   });
-  test("an engine that just stops is an error", () => {
+  test("an answer without a finish ends with an error", () => {
     const encoder = wire.createStreamEncoder(request, options);
     encoder.encode({ type: "text", text: "a" });
     expect(encoder.end()).toContain("response.failed");
     expect(encoder.end()).toBe("");
     expect(encoder.encode({ type: "text", text: "b" })).toBe("");
   });
-  test("a heartbeat is a comment, anywhere", () => {
+  test("a heartbeat is a comment, and may come anywhere", () => {
     const encoder = wire.createStreamEncoder(request, options);
     expect(encoder.heartbeat()).toMatch(/^:.*\n\n$/);
     const text = turn.map((event) => encoder.encode(event) + encoder.heartbeat()).join("") + encoder.end();
     expect(read(text)).toEqual(read(written(turn).text));
   });
-  test("refusals", () => {
+  test("a refusal is a part of the message", () => {
     const { text, last } = written([
       { type: "text", text: "a" },
       { type: "refusal", text: "no" },
@@ -1329,12 +1329,12 @@ describe("streams to clients", () => {
     expect(validateStream(WIRE, text)).toEqual([]);
     expect(last?.response.output).toMatchObject([{ content: [{ text: "a" }, { type: "refusal", refusal: "nope" }] }]);
   });
-  test("an empty answer is an answer", () => {
+  test("an empty answer is complete", () => {
     const { text, types } = written([{ type: "finish", reason: "stop" }]);
     expect(validateStream(WIRE, text)).toEqual([]);
     expect(types).toEqual(["response.created", "response.in_progress", "response.completed"]);
   });
-  test("content filter", () => {
+  test("a content filter makes the answer incomplete", () => {
     expect(
       written([
         { type: "text", text: "a" },
@@ -1365,7 +1365,7 @@ describe("streams to clients", () => {
       output: [],
     });
   });
-  test("a whole answer is what the end of the stream says", () => {
+  test("a whole answer equals the response at the end of its stream", () => {
     const body = wire.encodeResponse(collect(turn), request, options);
     expect(JSON.parse(JSON.stringify(body))).toEqual(written(turn).last?.response);
   });
@@ -1374,14 +1374,14 @@ describe("streams to clients", () => {
 describe("the same wire on both sides", () => {
   const through = (name: string) => written(read(fixture(name)));
   test.each(["tool-turn", "custom-call", "reasoning-text", "refusal", "namespace", "web-search"])(
-    "%s: ids, state, and what only this wire knows come through",
+    "%s: ids, state and fields that only this wire knows pass through",
     (name) => {
       const to = through(name);
       expect(to.warnings).toEqual([]);
       expect(merged(read(to.text))).toEqual(merged(read(fixture(name))));
     },
   );
-  test("thinking that is no summary stays what it is, and is said once", () => {
+  test("reasoning text is not turned into a summary, and is sent once", () => {
     const { frames, last } = through("reasoning-text");
     expect(frames.map(({ type }) => type).filter((type) => String(type).includes("reasoning_summary"))).toEqual([]);
     expect(frames.filter(({ type }) => type === "response.reasoning_text.delta").length).toBeGreaterThan(0);
@@ -1390,7 +1390,7 @@ describe("the same wire on both sides", () => {
     const whole = JSON.parse(JSON.stringify(wire.encodeResponse(wire.decodeResponse(last?.response), request)));
     expect(whole.output[0]).toEqual(item);
   });
-  test("a reasoning item that is done behind the message (OpenRouter) is not told twice", () => {
+  test("a reasoning item that is done after the message (OpenRouter) is sent once", () => {
     const item = (type: string, more: object) => ({ type, id: `${type}_1`, ...more });
     const thought = item("reasoning", { summary: [], content: [{ type: "reasoning_text", text: "Hm." }] });
     const message = item("message", { role: "assistant", content: [{ type: "output_text", text: "4", annotations: [] }] });
@@ -1410,14 +1410,14 @@ describe("the same wire on both sides", () => {
         { type: "text", text: "4" },
       ]);
   });
-  test("the probabilities of tokens stand in the whole, too", () => {
+  test("logprobs are also in a whole answer", () => {
     const logprobs = [{ token: "Hi", logprob: -0.5, bytes: [72, 105], top_logprobs: [] }];
     const text = { type: "output_text", text: "Hi", annotations: [], logprobs };
     const body = { status: "completed", output: [{ type: "message", id: "msg_1", role: "assistant", content: [text] }] };
     const again = JSON.parse(JSON.stringify(wire.encodeResponse(wire.decodeResponse(body), asked)));
     expect(again.output[0].content).toEqual([text]);
   });
-  test("items of servers, their steps, and citations", () => {
+  test("the server's own items, their progress events, and citations pass through", () => {
     const { frames, last } = through("web-search");
     expect(frames.map(({ type }) => type)).toContain("response.web_search_call.searching");
     expect(last?.response.output).toMatchObject([
@@ -1430,7 +1430,7 @@ describe("the same wire on both sides", () => {
       content_index: 0,
     });
   });
-  test("whole answers", () => {
+  test("whole answers pass through", () => {
     const [last] = fixture("web-search").split("\n\n").slice(-2);
     const { output } = JSON.parse(last?.split("data: ")[1] ?? "").response;
     const response = wire.decodeResponse({ id: "resp_1", model: "m", status: "completed", output });
@@ -1441,14 +1441,14 @@ describe("the same wire on both sides", () => {
       ),
     );
   });
-  test("fields of the response that nobody knows", () => {
+  test("unknown fields of the response pass through", () => {
     const body = { id: "resp_1", model: "m", status: "completed", output: [], service_tier: "flex", odd: { x: 1 } };
     const response = wire.decodeResponse(body);
     expect(response.extensions).toEqual([{ wire: WIRE, data: { service_tier: "flex", odd: { x: 1 } } }]);
     expect(wire.encodeResponse(response, request, options)).toMatchObject(body);
     expect(wire.decodeResponse({ ...body, odd: null }).extensions).toEqual([{ wire: WIRE, data: { service_tier: "flex" }, quiet: true }]);
   });
-  test("another wire hears of it", () => {
+  test("extensions of other wires cause a warning", () => {
     expect(
       written([
         { type: "extension", wire: "gemini", data: {} },
@@ -1458,7 +1458,7 @@ describe("the same wire on both sides", () => {
   });
 });
 
-test("any events, encoded, cut anywhere and decoded, are the same events", () => {
+test("any events survive being encoded, cut anywhere, and decoded", () => {
   const text = fc.string({ minLength: 1, unit: "grapheme" });
   const args = fc.dictionary(text, fc.oneof(text, fc.integer(), fc.constant(null)), { maxKeys: 3 });
   const part = fc.oneof(
@@ -1513,7 +1513,7 @@ test("any events, encoded, cut anywhere and decoded, are the same events", () =>
 // ---- Errors, models
 
 describe("errors", () => {
-  test("as OpenAI says them", () => {
+  test("have OpenAI's form", () => {
     expect(wire.encodeError({ code: "rate-limit", message: "slow down", retryAfterMs: 1500 })).toEqual({
       status: 429,
       headers: { "content-type": "application/json", "retry-after": "2" },
@@ -1536,7 +1536,7 @@ describe("errors", () => {
       expect(wire.decodeError(status, headers, JSON.stringify(body)).code).toBe(code);
     }
   });
-  test("a prompt that is too long: codex shortens it only if the stream says so", () => {
+  test("a prompt that is too long is reported inside the stream, since codex shortens it only then", () => {
     const { status, headers, body } = wire.encodeError({ code: "context-length", message: "m" }, request);
     expect([status, headers]).toEqual([200, { "content-type": "text/event-stream" }]);
     expect(validateStream(WIRE, String(body))).toEqual([]);
@@ -1545,7 +1545,7 @@ describe("errors", () => {
   });
 });
 
-test("models", () => {
+test("lists of models are read and written", () => {
   const models = [
     { id: "a", created: 5, contextLength: 100 },
     { id: "b", created: 0 },

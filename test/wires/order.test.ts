@@ -1,4 +1,4 @@
-// Wires that have one place for all text and another for all calls, and servers that want results together: the order is told.
+// Wires with one place for all text and another for all calls, and servers that want results together: a change of order is reported.
 import { expect, test } from "vitest";
 import type { Message, Part, WireId } from "../../src/core/nouns.ts";
 import { inRounds, withResultsFirst } from "../../src/wires/adapt-messages.ts";
@@ -18,12 +18,12 @@ function whole(wire: WireId, content: Part[]) {
 }
 const TOLD = ["an answer with thinking or text behind its calls was sent as thinking, text and calls, in this order"];
 
-test.each(["openai-chat", "ollama"] as const)("%s: what is said behind a call moves before it, which is told", (wire) => {
+test.each(["openai-chat", "ollama"] as const)("%s: text after a call moves before it, with a warning", (wire) => {
   const mixed = [text("A"), call("c1"), text("B"), call("c2"), text("\nC")];
   expect(whole(wire, mixed)).toEqual({ said: ["AB\nC", "tool-call", "tool-call"], warnings: TOLD });
 });
 
-test.each(["openai-chat", "ollama"] as const)("%s: texts side by side are one, as they came", (wire) => {
+test.each(["openai-chat", "ollama"] as const)("%s: neighbouring texts are joined as they are", (wire) => {
   expect(whole(wire, [text("A"), text("B"), call("c1")])).toEqual({ said: ["AB", "tool-call"], warnings: [] });
 });
 
@@ -38,7 +38,7 @@ const assistant = (...content: Part[]): Message => ({ role: "assistant", content
 const round = [user({ type: "text", text: "go" }), assistant(call("a"), call("b"), call("c"))];
 
 test.each(["openai-chat", "ollama"] as const)(
-  "%s gets the results of a round together, what stood between them behind the last",
+  "%s gets the results of a round together, and what was between them after the last",
   (wire) => {
     const messages = [
       ...round,
@@ -58,7 +58,7 @@ test.each(["openai-chat", "ollama"] as const)(
   },
 );
 
-test("a client's own server gets its order", () => {
+test("a client's own server gets the client's order", () => {
   const messages = [...round, result("a"), user(image), result("b"), result("c")];
   const { body } = getWire("openai-chat").encodeRequest({ model: "m", messages, from: "openai-chat" });
   expect((body as { messages: { role: string }[] }).messages.map(({ role }) => role)).toEqual(
@@ -66,13 +66,13 @@ test("a client's own server gets its order", () => {
   );
 });
 
-test("only the results of the round before them move", () => {
+test("only results of the preceding round move", () => {
   const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
   const messages = [system, user(image), result("lost"), ...round, user(image), result("other"), result("b")];
   expect(withResultsFirst(messages)).toEqual([system, user(image), result("lost"), ...round, result("b"), user(image), result("other")]);
 });
 
-test("calls in two messages of the model whose results come behind both are one round (Anthropic)", () => {
+test("calls in two messages of the model, with results after both, are one round (Anthropic)", () => {
   const messages = [user({ type: "text", text: "go" }), assistant(text("A"), call("a")), assistant(call("b")), result("a"), result("b")];
   expect(inRounds(messages)).toEqual([messages[0], assistant(text("A"), call("a"), call("b")), result("a"), result("b")]);
   for (const wire of ["openai-chat", "ollama"] as const) {

@@ -1,4 +1,5 @@
-// Structured output of other APIs' clients on OpenAI's own servers, which take schemas of objects only, and want to be asked for JSON in words.
+// Structured output from other APIs' clients on OpenAI's own servers, which accept only object schemas, and JSON mode only if the prompt
+// mentions JSON.
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
@@ -25,8 +26,8 @@ const streamed = (pieces: readonly string[]) =>
     .join("");
 const textOf = (events: readonly Event[]) => events.map((event) => (event.type === "text" ? event.text : "")).join("");
 
-describe("a list", () => {
-  test.each(["openai-chat", "openai-responses"] as const)("is asked for inside of an object by %s", (wire) => {
+describe("an array schema", () => {
+  test.each(["openai-chat", "openai-responses"] as const)("is wrapped in an object for %s", (wire) => {
     const { body, context } = sent(wire, listed);
     expect(JSON.stringify(body)).toContain(
       '"schema":{"type":"object","properties":{"value":{"type":"array","items":{"$ref":"#/$defs/c"}}},"required":["value"],"additionalProperties":false,"$defs":{"c":{"type":"string"}}}',
@@ -44,7 +45,7 @@ describe("a list", () => {
     ['{"other":1}', '{"other":1}'],
     ["No.", "No."],
     ['{"val', '{"val'],
-  ])("comes out of it again: %s", (said, expected) => {
+  ])("is unwrapped in the answer: %s", (said, expected) => {
     const wire = getWire("openai-chat");
     expect(wire.decodeResponse(chat(said), context).content).toEqual([{ type: "text", text: expected }]);
     for (const pieces of [[said], [...said], said.split(/(?<=")/)]) {
@@ -55,7 +56,7 @@ describe("a list", () => {
     }
   });
 
-  test("stays where the client speaks OpenAI's own words", () => {
+  test("is not wrapped for OpenAI's own clients", () => {
     const output = { schema: { type: "array" } };
     expect(sent("openai-chat", { ...listed, from: "openai-chat", output }).context.wrapped).toBeUndefined();
   });
@@ -68,11 +69,11 @@ describe("JSON without a schema", () => {
     expect(JSON.stringify(body)).toContain("Answer in JSON.");
     expect(context.warnings.map(({ code }) => code)).toContain("output");
   });
-  test.each(["openai-chat", "openai-responses"] as const)("is not asked for twice on %s, nor where it need not be", (wire) => {
+  test.each(["openai-chat", "openai-responses"] as const)("is not asked for twice on %s, nor on other servers", (wire) => {
     expect(JSON.stringify(sent(wire, gemini(any, "As Json, please")).body)).not.toContain("Answer in JSON.");
     expect(JSON.stringify(sent(wire, gemini(any), false).body)).not.toContain("Answer in JSON.");
   });
-  test("instructions are no message", () => {
+  test("the word JSON in instructions does not count, since OpenAI looks only at messages", () => {
     const request = gemini(any);
     request.messages = [{ role: "system", content: [{ type: "text", text: "You write JSON" }] }, ...request.messages];
     expect(JSON.stringify(sent("openai-responses", request).body)).toContain("Answer in JSON.");
@@ -80,7 +81,7 @@ describe("JSON without a schema", () => {
   });
 });
 
-describe("what the output is about", () => {
+describe("a description of the output", () => {
   const schema = { type: "object", properties: { a: { type: "string" } } };
   const spec = { name: "o", description: "A letter", schema };
   const body = { model: "m", messages: [{ role: "user", content: "Hi" }], response_format: { type: "json_schema", json_schema: spec } };
@@ -89,12 +90,12 @@ describe("what the output is about", () => {
     expect(sent("openai-chat", request).body).toMatchObject({ response_format: body.response_format });
     expect(sent("openai-responses", request).body).toMatchObject({ text: { format: { type: "json_schema", ...spec } } });
   });
-  test.each(["anthropic", "gemini", "ollama"] as const)("is said by the schema to %s", (wire) => {
+  test.each(["anthropic", "gemini", "ollama"] as const)("is put into the schema for %s", (wire) => {
     const { body, context } = sent(wire, request);
     expect(JSON.stringify(body)).toContain('"description":"A letter"');
     expect(context.warnings).toEqual([]);
   });
-  test("is not said instead of what the schema says itself; without a schema it is told of", () => {
+  test("does not replace the schema's own description; without a schema it is reported as dropped", () => {
     const own = { ...request, output: { description: "A letter", schema: { ...schema, description: "Mine" } } };
     expect(JSON.stringify(sent("anthropic", own).body)).toContain('"description":"Mine"');
     const { context } = sent("gemini", { ...request, output: { description: "A letter" } });

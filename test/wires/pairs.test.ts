@@ -1,4 +1,4 @@
-// All wires, against each other: what is said in one comes out of any other, or is listed in losses.json.
+// All wires against each other: what is expressed in one comes out of any other, or is listed in losses.json.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { eventFeatures, events, request, requestFeatures } from "./generate.ts";
 import { echoes, PATHS } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
 
-/** What a wire cannot say. `warning`: a part of what is said about it; `null`: bookkeeping, or there is nobody to tell. */
+/** What a wire cannot express. `warning`: a part of the warning; `null`: there is none, because it is bookkeeping or cannot be reported. */
 interface Loss {
   wire: WireId;
   field?: string;
@@ -27,7 +27,7 @@ const named = wires.map((wire) => [wire.id, wire] as const);
 
 // ---- Requests
 
-/** Over the wire and back, as text. */
+/** Encodes and decodes as text. */
 function roundTrip(wire: Wire, request: Request) {
   const { path, headers, body, context } = wire.encodeRequest(request);
   const [route = "", query = ""] = path.split("?");
@@ -37,7 +37,7 @@ function roundTrip(wire: Wire, request: Request) {
 
 const loud = (state: readonly Opaque[] | undefined): Opaque[] => (state ?? []).filter(({ quiet }) => !quiet);
 
-/** Without bookkeeping and warnings; no stream is the same as none asked for; a call's text is there if only its object was sent. */
+/** Without bookkeeping and warnings. `stream: false` equals no `stream`, and a call's JSON text is filled in from its object. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
@@ -53,8 +53,8 @@ function plain(value: unknown): unknown {
 
 const listed = (wire: Wire, field: string): Loss | undefined => losses.find((loss) => loss.wire === wire.id && loss.field === field);
 
-describe("a request comes back as it was", () => {
-  test.each(named)("%s: what every wire can say", (_, wire) => {
+describe("a request comes back unchanged", () => {
+  test.each(named)("%s: everything that every wire can express", (_, wire) => {
     fc.assert(
       fc.property(request, (given) => {
         const { again, body, warnings } = roundTrip(wire, given);
@@ -75,16 +75,16 @@ describe("a request comes back as it was", () => {
       for (const sample of samples) {
         const given = change(sample, wire.id);
         const { again, warnings } = roundTrip(wire, given);
-        if (loss) expect(plain(again), "nothing is lost: take it off losses.json").not.toEqual(plain(given));
+        if (loss) expect(plain(again), "nothing is lost: remove it from losses.json").not.toEqual(plain(given));
         else expect(plain(again)).toEqual(plain(given));
         const said = warnings.map(({ message }) => message);
         if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
         else expect(said).toEqual([]);
         const official = wire.encodeRequest(given, { official: true }).body;
-        if (!field.startsWith("its own")) expect(validateRequest(wire.id, official)).toEqual([]); // what is odd is odd to the validator, too
+        if (!field.startsWith("its own")) expect(validateRequest(wire.id, official)).toEqual([]); // what is unusual here is unusual to the validator, too
       }
     });
-    test("any features that it can say, at once", () => {
+    test("any combination of features that the wire can express", () => {
       const own = features.filter(([field]) => !listed(wire, field) && field !== "tools: none");
       fc.assert(
         fc.property(request, fc.subarray(own, { maxLength: 5 }), (given, chosen) => {
@@ -92,8 +92,8 @@ describe("a request comes back as it was", () => {
           const ids = changed.messages.flatMap((message) => (message.role === "tool" ? [message.id] : []));
           fc.pre(new Set(ids).size === ids.length);
           const { again, warnings } = roundTrip(wire, changed);
-          if (warnings.length === 0) expect(plain(again)).toEqual(plain(changed)); // two features together may be too much, but not in silence
-          expect(plain(roundTrip(wire, again).again)).toEqual(plain(again)); // what was sent once stays as it is
+          if (warnings.length === 0) expect(plain(again)).toEqual(plain(changed)); // two features together may be too much, but not silently
+          expect(plain(roundTrip(wire, again).again)).toEqual(plain(again)); // messages already sent stay the same
         }),
         { numRuns: 150 },
       );
@@ -101,10 +101,10 @@ describe("a request comes back as it was", () => {
   });
 });
 
-/** Whatever stands behind these keys is the user's own, or no object of the API. */
+/** Objects under these keys are the user's own, or not objects of the API. */
 const FREE = /^(parameters|parametersJsonSchema|responseJsonSchema|input_schema|schema|format|args|arguments|input|response|output)$/;
 
-/** An odd field in every object of a body, with null in every other one; and the paths of all odd fields in a body. */
+/** Adds an odd field to every object of a body, null in every other one; and lists the paths of all odd fields in a body. */
 function withOdd(body: Json, key = "", odd = { count: 0, nulls: true }): Json {
   if (Array.isArray(body)) return body.map((item: Json) => withOdd(item, "", odd));
   if (typeof body !== "object" || body === null || FREE.test(key)) return body;
@@ -116,7 +116,7 @@ function oddPaths(body: Json, at = ""): string[] {
   return Object.entries(body).flatMap(([key, item]) => (key === "x_odd" ? [`${at}: ${item}`] : oddPaths(item, `${at}.${key}`)));
 }
 
-describe("unknown fields at every level of a request come back to the same wire, null too", () => {
+describe("unknown fields at every level of a request come back to the same wire, null included", () => {
   const samples = fc.sample(request, { numRuns: 5, seed: 9 });
 
   describe.each(named)("%s", (_, wire) => {
@@ -134,7 +134,7 @@ describe("unknown fields at every level of a request come back to the same wire,
 
 describe("unknown fields at every level of a whole answer come back to the same wire", () => {
   describe.each(named)("%s", (_, wire) => {
-    // An error has a body of its own, a refusal has no state, and what carries another wire's state is no part of a server's.
+    // An error has its own body, a refusal has no state, and a server never sends another wire's state.
     const isPlain = ([name, given]: [string, Event[]]) =>
       !/refusal|of (gemini|anthropic) on|another wire's state/.test(name) && !given.some((event) => event.type === "finish" && event.error);
     test.each(Object.entries(eventFeatures(wire.id)).filter(isPlain))("beside %s", (_, given) => {
@@ -148,7 +148,7 @@ describe("unknown fields at every level of a whole answer come back to the same 
 
 // ---- Events
 
-/** Pieces of the bytes, decoded as they come. */
+/** The bytes in pieces, decoded as they come. */
 function* cutBytes(text: string, cuts: readonly number[]): Generator<string> {
   const bytes = new TextEncoder().encode(text);
   const decoder = new TextDecoder();
@@ -181,7 +181,7 @@ function decode(wire: Wire, pieces: Iterable<string>): Event[] {
   return [...events, ...decoder.flush()];
 }
 
-/** Deltas joined; without a wire's own bookkeeping, and an id that nobody had given. */
+/** Deltas joined, without a wire's own bookkeeping and without generated ids. */
 const compared = (events: readonly Event[]): Event[] =>
   merged(events.filter((event) => event.type !== "extension" || JSON.stringify(event.data).includes("odd_field")).map(bare));
 
@@ -194,8 +194,8 @@ function bare(event: Event): Event {
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
-describe("events come back as they were", () => {
-  test.each(named)("%s: any events, the bytes cut anywhere", (_, wire) => {
+describe("events come back unchanged", () => {
+  test.each(named)("%s: any events, with the bytes cut anywhere", (_, wire) => {
     fc.assert(
       fc.property(events, cuts, (given, places) => {
         const text = encode(wire, given);
@@ -214,8 +214,8 @@ describe("events come back as they were", () => {
       { numRuns: 30 },
     );
   });
-  test.each(named)("%s: a frame like the one before it says what it would say alone", (_, wire) => {
-    // No two frames in a row are alike when every other one has a blank in it.
+  test.each(named)("%s: a frame that repeats the one before it is read like any other", (_, wire) => {
+    // With a blank added to every other frame, no two neighbouring frames are equal.
     let frames = 0;
     const unlike = (text: string): string =>
       text
@@ -243,7 +243,7 @@ describe("events come back as they were", () => {
       }),
     );
   });
-  test("a fragment of a call like the one before it says what it would say alone, whatever a server does with its numbers", () => {
+  test("a call fragment that repeats the one before it is read like any other, however the server numbers calls", () => {
     const fragment = fc.record(
       {
         index: fc.constantFrom(0, 1),
@@ -284,14 +284,14 @@ describe("events come back as they were", () => {
       const said: string[] = [];
       const again = compared(decode(wire, [encode(wire, given, asked(wire), (message) => said.push(message))]));
       const loss = losses.find((loss) => loss.wire === wire.id && loss.event === event);
-      if (loss) expect(again, "nothing is lost: take it off losses.json").not.toEqual(compared(given));
+      if (loss) expect(again, "nothing is lost: remove it from losses.json").not.toEqual(compared(given));
       else expect(again).toEqual(compared(given));
       if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
-      else expect(said.filter((message) => !/ cut/.test(message))).toEqual([]); // that a call was cut may be said in any case
+      else expect(said.filter((message) => !/ cut/.test(message))).toEqual([]); // a truncated call may always be reported
     });
   });
 
-  test.each(named)("%s: a call whose arguments stand on several lines comes whole", (_, wire) => {
+  test.each(named)("%s: a call whose arguments span several lines comes whole", (_, wire) => {
     const json = '{\r\n  "path": "a.txt",\n  "text": "one\\ntwo \u2028 three"\n}';
     const call = { id: "call_y0", index: 0, name: "lookup" };
     const given: Event[] = [
@@ -306,7 +306,7 @@ describe("events come back as they were", () => {
     expect(decode(wire, [text]).find(({ type }) => type === "tool-end")).toMatchObject({ ...call, arguments: JSON.parse(json) });
   });
 
-  test("no wire lets a cut call pass for a whole one", () => {
+  test("no wire passes off a truncated call as complete", () => {
     for (const { id } of wires) {
       for (const name of ["call: cut", "call: cut before its arguments"]) {
         const again = decode(getWire(id), [encode(getWire(id), eventFeatures(id)[name]!)]);
@@ -317,19 +317,19 @@ describe("events come back as they were", () => {
   });
 });
 
-// ---- What a client brings back
+// ---- What a client sends back
 
-describe("another provider's state goes to the client, who brings it back", () => {
+describe("another provider's state goes to the client and comes back", () => {
   const states: Opaque[] = [
     { wire: "gemini", kind: "thoughtSignature", data: "c2ln" },
     { wire: "anthropic", kind: "signature", data: "c2ln" },
     { wire: "openai-responses", kind: "encrypted_content", data: "c2ln" },
   ];
   const cases = wires
-    .filter(({ id }) => id !== "ollama") // no field of it is left alone by clients
+    .filter(({ id }) => id !== "ollama") // clients change every field of it
     .flatMap((wire) => states.filter((state) => state.wire !== wire.id).map((state) => [wire.id, state.wire, state] as const));
 
-  test.each(cases)("%s carries what is %s's", (id, _, state) => {
+  test.each(cases)("%s carries the state of %s", (id, _, state) => {
     const wire = getWire(id);
     const { stream: __, ...request } = asked(wire);
     const thinking = { type: "thinking", text: "Hm.", ...(state.wire === "gemini" ? {} : { state: [state] }) } as const;
@@ -353,7 +353,7 @@ describe("another provider's state goes to the client, who brings it back", () =
   });
 });
 
-describe("several thoughts of one turn come back as they were, each with its own state", () => {
+describe("several thoughts of one turn come back unchanged, each with its own state", () => {
   const state = (wire: WireId, kind: string, data: Json, quiet?: true): Opaque => ({ wire, kind, data, ...(quiet ? { quiet } : {}) });
   const thinking = (text: string, ...states: Opaque[]): Part => ({
     type: "thinking",
@@ -383,7 +383,7 @@ describe("several thoughts of one turn come back as they were, each with its own
     "items of Responses": [reasoning("rs_1", "One."), text, reasoning("rs_2", "Two.")],
   };
   const cases = wires
-    .filter(({ id }) => id !== "ollama") // no field of it is left alone by clients
+    .filter(({ id }) => id !== "ollama") // clients change every field of it
     .flatMap((wire) => Object.keys(answers).map((what) => [wire.id, what] as const));
 
   test.each(cases)("%s: %s", (id, what) => {
@@ -404,7 +404,7 @@ test("losses.json lists nothing that is not checked", () => {
   expect(losses.filter(({ field, event }) => !known.has(field ?? event ?? ""))).toEqual([]);
 });
 
-describe("an id that an earlier call has is not used again", () => {
+describe("a new call never gets the id of an earlier one", () => {
   test.each(named)("%s", (_, wire) => {
     const called = { type: "tool-call", name: "f", arguments: {} } as const;
     const messages: Request["messages"] = ["call_0", "call_1"].flatMap((id): Request["messages"] => [

@@ -17,12 +17,12 @@ import { Warnings } from "../../src/wires/warnings.ts";
 describe("names", () => {
   const rule = { forbidden: /[^A-Za-z0-9_-]/g, max: 64 };
 
-  test("what is allowed stays", () => {
+  test("allowed names stay", () => {
     const names = new Names(["get_weather", "b-2"], rule);
     expect(["get_weather", "b-2"].map((name) => names.out(name))).toEqual(["get_weather", "b-2"]);
     expect(names.context).toEqual({});
   });
-  test("any names come back, none meets another, and the order does not matter", () => {
+  test("any names can be mapped back, never collide, and do not depend on the order", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90, unit: fc.constantFrom("a", "_", ".", "é") })), (list) => {
         const names = new Names(list, rule);
@@ -34,14 +34,14 @@ describe("names", () => {
     );
     expect(new Names(["x.y", "a b"], rule).out("a b")).toBe(new Names(["a b"], rule).out("a b"));
   });
-  test("a first character of its own", () => {
+  test("a rule for the first character is kept", () => {
     const names = new Names(["1st"], { forbidden: /[^\w.:-]/g, max: 128, first: /^[A-Za-z_]/ });
     expect(names.out("1st")).toMatch(/^_1st_/);
   });
 });
 
 describe("media", () => {
-  test("data URLs are taken apart and put together", () => {
+  test("data URLs are split and joined", () => {
     const png = { type: "media", mediaType: "image/png", data: "AA" } as const;
     expect(mediaFromUrl("data:image/png;base64,AA", "image/*")).toEqual(png);
     expect(urlOfMedia(png)).toBe("data:image/png;base64,AA");
@@ -50,11 +50,11 @@ describe("media", () => {
   });
 });
 
-describe("a request that a target cannot take", () => {
+describe("a request that a server cannot accept as it is", () => {
   const able = { wire: "openai-chat", media: () => true, sampling: {} } as const;
   const adapted = (messages: Message[], more: object = {}) => adapt({ model: "m", messages }, { ...able, ...more });
 
-  test("media of results, and what the model made, moves behind all results of the round", () => {
+  test("media of results, and media the model made, move after all results of the round", () => {
     const media = [{ type: "media", mediaType: "image/png", data: "AA" } as const];
     const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
     const user: Message = { role: "user", content: [] };
@@ -85,7 +85,7 @@ describe("a request that a target cannot take", () => {
     ]);
     expect(warnings.list).toHaveLength(2);
   });
-  test("a key that looks like a path is none", () => {
+  test("a key that looks like a path is an ordinary key", () => {
     const { extra } = new Source("ollama", { "a.b": 1, "c[0]": 2 }).request({ model: "", messages: [] });
     const body = {};
     putExtra("ollama", body, { model: "", messages: [], extra: extra! }, new Warnings("ollama"));
@@ -94,14 +94,14 @@ describe("a request that a target cannot take", () => {
 });
 
 describe("argument bytes", () => {
-  test("survive in a printed body, and only the value in any other", () => {
+  test("survive in a printed body; any other body has only the value", () => {
     const json = '{"n":12345678901234567890,"x": 1.0}';
     const call = { arguments: JSON.parse(json), json };
     const body = { a: argumentsValue(call), mark: "\u00010\u0001", list: [argumentsValue(call)] };
     expect(printBody(body)).toBe(`{"a":${json},"mark":"\\u00010\\u0001","list":[${json}]}`);
     expect(JSON.parse(JSON.stringify(body)).a).toEqual(JSON.parse(json));
   });
-  test("an object that prints alike stays an object", () => {
+  test("an object that would print the same stays an object", () => {
     const args = { a: 1 };
     expect(argumentsValue({ arguments: args, json: '{"a":1}' })).toBe(args);
     expect(argumentsValue({ arguments: args })).toBe(args);
@@ -121,10 +121,10 @@ test("a custom tool becomes a function with one string", () => {
   expect(customInput({ arguments: { input: "x" } })).toBe("x");
 });
 
-describe("what a wire does not model", () => {
+describe("fields that a wire does not model", () => {
   const wire = "gemini";
 
-  test("comes back to the place where it stood", () => {
+  test("come back in their place", () => {
     const body = {
       model: "m",
       odd: 1,
@@ -159,7 +159,7 @@ describe("what a wire does not model", () => {
       ["dropped: odd", "dropped: odd", "dropped: deep.odd", "dropped: tools[0]"].slice(1),
     );
   });
-  test("what we say ourselves stays, and __proto__ is a key like any other", () => {
+  test("never replace our own fields, and __proto__ is an ordinary key", () => {
     const data = JSON.parse('{"__proto__": 1}');
     const target = putState(wire, { a: 1 }, [
       { wire, kind: "a", data: 2 },
@@ -168,7 +168,7 @@ describe("what a wire does not model", () => {
     expect(target.a).toBe(1);
     expect(Object.hasOwn(target, "__proto__")).toBe(true);
   });
-  test("a list that is gone is made again, an element without a place is reported", () => {
+  test("a missing list is made again, and an element without a place is reported", () => {
     const warnings = new Warnings(wire);
     const body = {};
     const extra: Opaque[] = [
@@ -189,11 +189,11 @@ describe("our capsule", () => {
     expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
     expect(openCapsule(sealed)).toEqual({ thoughts: [{ thinking: "hm … \u{1f600}" }], state });
   });
-  test("is not made for nothing, nor for too much", () => {
+  test("is not made if empty or too large", () => {
     expect(sealCapsule({ thoughts: [{ thinking: "", state: [] }], state: [] })).toBeUndefined();
     expect(sealCapsule({ thoughts: [{ thinking: "x".repeat(300_000) }] })).toBeUndefined();
   });
-  test("is ignored when it is broken or another's", () => {
+  test("is ignored if it is broken or not ours", () => {
     const sealed = sealCapsule({ thoughts: [{ thinking: "hm" }] })!;
     for (const other of [
       "",
@@ -210,7 +210,7 @@ describe("our capsule", () => {
     expect(openCapsule(btoa('dragoman/1:{"state":[{"wire":1}, null]}'))).toEqual({});
   });
 
-  test("thoughts come back where they stood, in place of the client's copy", () => {
+  test("thoughts come back in their place, instead of the client's copy", () => {
     const call = (id: string) => ({ type: "tool-call", id, name: "f", arguments: {} }) as const;
     const text = (said: string) => ({ type: "text", text: said }) as const;
     const thinking = (said: string) => ({ type: "thinking", text: said }) as const;
@@ -268,9 +268,9 @@ describe("the events of an answer", () => {
   test.each([
     ["a call", "{}", { reason: "stop" }, { reason: "tool-calls" }],
     ["a call and length", "{}", { reason: "length" }, { reason: "length" }],
-    ["a cut call", "{", { reason: "length" }, { reason: "length" }],
+    ["a truncated call", "{", { reason: "length" }, { reason: "length" }],
     ["an unreadable call", "{", { reason: "tool-calls" }, { reason: "error", error: { code: "malformed-call" } }],
-    ["no reason, but an end", "{}", { ended: true }, { reason: "tool-calls" }],
+    ["an end without a reason", "{}", { ended: true }, { reason: "tool-calls" }],
     ["no end", "{}", {}, { reason: "error", error: { code: "upstream" } }],
     ["an error", "{}", { error: { code: "overloaded", message: "" } }, { reason: "error", error: { code: "overloaded" } }],
   ] as const)("%s", (_, args, end, finish) => {
@@ -281,7 +281,7 @@ describe("the events of an answer", () => {
       }),
     ).toMatchObject(finish);
   });
-  test("tool-calls without a call is stop", () => {
+  test("tool-calls without a call becomes stop", () => {
     expect(finished((to) => to.finish({ reason: "tool-calls" }))).toMatchObject({ reason: "stop" });
   });
 });

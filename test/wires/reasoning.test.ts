@@ -1,4 +1,5 @@
-// Servers that speak chat completions call thinking by several names, and OpenRouter seals it: each gets back what it said, whatever its client speaks.
+// Servers of chat completions have several names for thinking, and OpenRouter seals it: each gets back what it sent, whatever the client's
+// wire.
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Json, JsonObject, Message, Opaque, Request, Response, WireId } from "../../src/core/nouns.ts";
@@ -26,7 +27,7 @@ const read = (stream: string) => {
   return [...decoder.feed(stream), ...decoder.flush()];
 };
 
-test.each(["xhigh", "max"])("the effort %s is the same in all three APIs that have it, and the nearest elsewhere", (effort) => {
+test.each(["xhigh", "max"])("the effort %s is the same in all three APIs that have it, and the nearest one elsewhere", (effort) => {
   const asking: [WireId, object, (body: JsonObject) => unknown][] = [
     ["openai-chat", { messages: [{ role: "user", content: "Hi" }], reasoning_effort: effort }, (body) => body.reasoning_effort],
     ["openai-responses", { input: "Hi", reasoning: { effort } }, ({ reasoning }) => (reasoning as JsonObject).effort],
@@ -47,7 +48,7 @@ test.each(["xhigh", "max"])("the effort %s is the same in all three APIs that ha
   }
 });
 
-/** The last message that the server gets from a client which brings the whole answer back. */
+/** The last message the server gets from a client that sends the whole answer back. */
 function back(client: WireId, answer: Response, profile?: WireProfile): JsonObject {
   const wire = getWire(client);
   const warnings: string[] = [];
@@ -62,7 +63,7 @@ function back(client: WireId, answer: Response, profile?: WireProfile): JsonObje
 }
 
 describe.each(clients)("through a client of %s", (client) => {
-  test.each(["reasoning_content", "reasoning"])("what a server calls %s it gets back under that name", (field) => {
+  test.each(["reasoning_content", "reasoning"])("a server that calls thinking %s gets it back under that name", (field) => {
     const whole = said({ [field]: "Hm.", tool_calls: [call] });
     const stream = streamed({ [field]: "H" }, { [field]: "m." }, { tool_calls: [{ index: 0, ...call }] });
     for (const answer of [chat.decodeResponse(whole), collect(read(stream))]) {
@@ -72,7 +73,7 @@ describe.each(clients)("through a client of %s", (client) => {
     }
   });
 
-  test("a server whose habit is known gets its own spelling, whoever thought", () => {
+  test("a server whose spelling is known gets it, whichever model did the thinking", () => {
     const answer = chat.decodeResponse(said({ reasoning: "Hm.", tool_calls: [call] }));
     expect(back(client, answer, KNOWN["llama-server"]?.profile)).toMatchObject({ reasoning_content: "Hm." });
     const other = chat.decodeResponse(said({ reasoning_content: "Hm.", tool_calls: [call] }));
@@ -82,19 +83,19 @@ describe.each(clients)("through a client of %s", (client) => {
   const text = { type: "reasoning.text", text: "Hm.", signature: "SIG", format: "anthropic-claude-v1", index: 0 };
   const seal = { type: "reasoning.encrypted", data: "AAAA", id: "c1", format: "google-gemini-v1", index: 1 };
 
-  test("reasoning_details come back to OpenRouter as they were", () => {
+  test("reasoning_details come back to OpenRouter unchanged", () => {
     for (const details of [[text], [seal], [text, seal], [seal, { ...seal, id: "c2" }]]) {
       const answer = chat.decodeResponse(said({ reasoning: "Hm.", reasoning_details: details, tool_calls: [call] }));
       expect(back(client, answer)).toMatchObject({ reasoning: "Hm.", reasoning_details: details, tool_calls: [{ id: "c1" }] });
     }
   });
-  test("sealed thinking without words, too", () => {
+  test("so does encrypted thinking without text", () => {
     const answer = chat.decodeResponse(said({ reasoning_details: [seal], tool_calls: [call] }));
     expect(back(client, answer).reasoning_details).toEqual([seal]);
   });
 
   const pieces: Record<string, object[]> = {
-    "the signature behind the words": [
+    "the signature after the text": [
       { reasoning: "H", reasoning_details: [{ type: "reasoning.text", text: "H", format: "anthropic-claude-v1", index: 0 }] },
       { reasoning: "m.", reasoning_details: [{ type: "reasoning.text", text: "m.", format: "anthropic-claude-v1", index: 0 }] },
       { reasoning_details: [{ type: "reasoning.text", signature: "SIG", format: "anthropic-claude-v1", index: 0 }] },
@@ -112,7 +113,7 @@ describe.each(clients)("through a client of %s", (client) => {
     ],
   };
   test.each(Object.keys(pieces))("in a stream: %s", (what) => {
-    // A client of the same wire puts the pieces together itself.
+    // A client of the same wire joins the pieces itself.
     if (client === "openai-chat") return;
     expect(back(client, collect(read(streamed(...pieces[what]!))))).toMatchObject({
       reasoning: "Hm.",
@@ -122,7 +123,7 @@ describe.each(clients)("through a client of %s", (client) => {
   });
 });
 
-test("clients of chat completions get thinking under the name that the server gave it, and its details chunk by chunk", () => {
+test("chat clients get thinking under the server's name for it, and its details chunk by chunk", () => {
   const detail = (text: string) => ({ type: "reasoning.text", text, index: 0 });
   const deltas = [
     { reasoning: "H", reasoning_details: [detail("H")] },
@@ -144,7 +145,7 @@ test("clients of chat completions get thinking under the name that the server ga
   expect(all("content").join("")).toBe("Yes");
 });
 
-test("details that come behind a call reach clients of chat completions in the message, and no call has them", () => {
+test("details that come after a call reach chat clients in the message, not in a call", () => {
   const detail = { type: "reasoning.encrypted", data: "AAAA", id: "c1", index: 0 };
   const encoder = chat.createStreamEncoder({ ...asked, stream: "sse" });
   const text = read(streamed({ tool_calls: [{ index: 0, ...call }] }, { reasoning_details: [detail] }))
@@ -154,7 +155,7 @@ test("details that come behind a call reach clients of chat completions in the m
   expect(text.match(/reasoning_details/g)).toHaveLength(1);
 });
 
-describe("OpenRouter's clients, who bring back the details of thinking and nothing else of it", () => {
+describe("OpenRouter's clients, which send back only the details of thinking", () => {
   const hi = { role: "user", content: "Hi" };
   const decode = (messages: object[]) =>
     chat.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", messages, reasoning: { effort: "high" }, stream: true } });
@@ -197,7 +198,7 @@ describe("OpenRouter's clients, who bring back the details of thinking and nothi
     }
   });
 
-  /** As Roo does it: pieces of one type and index are one entry. */
+  /** As Roo does it: pieces of the same type and index are one entry. */
   function gathered(stream: string): JsonObject[] {
     const entries = new Map<string, Record<string, Json>>();
     const chunks = stream.split("\n\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
@@ -222,7 +223,7 @@ describe("OpenRouter's clients, who bring back the details of thinking and nothi
     ];
   }
 
-  test("a name of ours that no server has for thinking becomes no field", () => {
+  test("a forged spelling in our own detail id never becomes a field", () => {
     const details = [{ type: "reasoning.text", text: "Hm.", id: "drgm-role", index: 1 }];
     const { body } = chat.encodeRequest(decode([hi, { role: "assistant", content: "Hello", reasoning_details: details }]));
     expect((body as { messages: JsonObject[] }).messages[1]).toEqual({ role: "assistant", content: "Hello", reasoning_content: "Hm." });
@@ -242,7 +243,7 @@ test("OpenAI's own servers get neither thinking nor its details", () => {
   expect(context.warnings.map(({ message }) => message).join()).toContain("thinking");
 });
 
-describe("logprobs stand beside the text that they are about", () => {
+describe("logprobs stay with the text they are about", () => {
   const logprobs = (token: string) => ({ content: [{ token, logprob: -0.1, bytes: null, top_logprobs: [] }], refusal: null });
   test("in a stream of the same wire", () => {
     const chunk = (content: string) =>
@@ -262,7 +263,7 @@ describe("logprobs stand beside the text that they are about", () => {
       ["b", logprobs("b")],
     ]);
   });
-  test("in a whole answer; another wire says that they were left out, and no request repeats them", () => {
+  test("in a whole answer; another wire reports them as dropped, and no request repeats them", () => {
     const answer = chat.decodeResponse({
       choices: [{ index: 0, message: { content: "a" }, logprobs: logprobs("a"), finish_reason: "stop" }],
     });

@@ -1,4 +1,4 @@
-// Whatever a server sends or a client asks, no wire throws anything but a BadRequest, and an answer has one finish, last.
+// Whatever a server sends or a client asks, no wire throws anything but a BadRequest, and every answer has one finish, last.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BadRequest } from "../../src/core/errors.ts";
@@ -9,7 +9,7 @@ import { eventFeatures, request, requestFeatures } from "./generate.ts";
 
 const wires = listWires().map((wire) => [wire.id, wire] as const);
 
-/** Values at random places of a real body, replaced by anything. */
+/** Replaces values at random places of a real body. */
 function spoiled(value: unknown, numbers: Iterator<number>): unknown {
   const next = () => numbers.next().value as number;
   if (next() % 12 === 0) return [null, 0, -1.5, "", "x", [], {}, true, [null], { type: "x" }][next() % 10];
@@ -38,7 +38,7 @@ describe.each(wires)("%s", (id, wire) => {
     return events.map((event) => encoder.encode(event)).join("") + encoder.end();
   });
 
-  test("any request is read or refused", () => {
+  test("any request is decoded or refused", () => {
     fc.assert(
       fc.property(request, fc.subarray(Object.values(requestFeatures), { maxLength: 4 }), numbers, (given, features, numbers) => {
         const changed = features.reduce((so, change) => (so.tools ? change(so, id) : so), given);
@@ -56,7 +56,7 @@ describe.each(wires)("%s", (id, wire) => {
     const { body } = wire.encodeRequest({ model: "m", messages: [{ role: "user", content: [file] }] });
     expect(JSON.stringify(body)).toMatch(/"[^"]*%%%"|\[text\/plain a\.txt\]/);
   });
-  test("any request can be written", () => {
+  test("any request can be encoded", () => {
     fc.assert(
       fc.property(request, numbers, fc.subarray(Object.values(requestFeatures), { maxLength: 4 }), (given, _, features) => {
         const changed = features.reduce((so, change) => (so.tools ? change(so, id) : so), given);
@@ -70,7 +70,7 @@ describe.each(wires)("%s", (id, wire) => {
       }),
     );
   });
-  test("any text is an answer, if a bad one", () => {
+  test("any text is read as an answer, even if a failed one", () => {
     const parts = fc.constantFrom(
       "data: ",
       "event: ",
@@ -97,7 +97,7 @@ describe.each(wires)("%s", (id, wire) => {
       ),
     );
   });
-  test("any spoiled stream is an answer", () => {
+  test("any corrupted stream is read as an answer", () => {
     fc.assert(
       fc.property(fc.constantFrom(...streams), numbers, (stream, numbers) => {
         const lines = stream.split("\n").map((line) => {
@@ -109,7 +109,7 @@ describe.each(wires)("%s", (id, wire) => {
       { numRuns: 300 },
     );
   });
-  test("any spoiled answer is an answer, and any error an error", () => {
+  test("any corrupted body is read as an answer or an error", () => {
     const response = {
       content: [{ type: "text" as const, text: "x" }],
       usage: { inputTokens: 1, outputTokens: 2 },
@@ -130,7 +130,7 @@ describe.each(wires)("%s", (id, wire) => {
       ),
     );
   });
-  test("a stream that is cut anywhere has no call that was not whole", () => {
+  test("a stream cut anywhere never gives an incomplete call as complete", () => {
     for (const stream of streams) {
       const whole = decoded(wire, stream).flatMap((event) => (event.type === "tool-end" && !event.truncated ? [event.json] : []));
       for (let at = 0; at < stream.length; at += 3) {

@@ -1,4 +1,4 @@
-// What a wire does not know of an answer comes back to a client of the same wire, wherever it stands, streamed or not; no other client sees it.
+// Unknown fields of an answer come back to a client of the same wire, wherever they are, streamed or not; no other client sees them.
 import { expect, test } from "vitest";
 import type { Request, Response, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -145,7 +145,7 @@ const answers: [WireId, object][] = [
   ],
 ];
 
-test.each(answers)("a whole answer of %s", (id, body) => {
+test.each(answers)("a whole answer of %s keeps its unknown fields", (id, body) => {
   const wire = getWire(id);
   const response = wire.decodeResponse(body);
   expect(wire.encodeResponse(response, request)).toMatchObject(body);
@@ -218,7 +218,7 @@ const streams: [WireId, string, keys: string][] = [
   ],
 ];
 
-/** What clients of the targets get of a stream. */
+/** What clients of the given wires receive from a stream. */
 function passing(from: WireId, stream: string): (target: WireId) => string {
   const decoder = getWire(from).createStreamDecoder();
   const events = [...decoder.feed(stream), ...decoder.flush()];
@@ -228,14 +228,14 @@ function passing(from: WireId, stream: string): (target: WireId) => string {
   };
 }
 
-test.each(streams)("a stream of %s", (id, stream, keys) => {
+test.each(streams)("a stream of %s keeps its unknown fields", (id, stream, keys) => {
   const sent = passing(id, stream);
   const text = sent(id);
   for (const key of keys.split(" ")) expect(text).toContain(key);
-  for (const other of listWires()) if (other.id !== id) expect(sent(other.id)).not.toMatch(/[".]x_/); // an id of ours may end in x
+  for (const other of listWires()) if (other.id !== id) expect(sent(other.id)).not.toMatch(/[".]x_/); // a generated id may end in x
 });
 
-test("a stream of Anthropic's is the same stream: the counts of its start, blocks and deltas that nobody knows, what stands beside the last delta", () => {
+test("an Anthropic stream passes through unchanged: counts in its start, unknown blocks and deltas, fields beside the last delta", () => {
   const usage = {
     input_tokens: 30,
     cache_creation_input_tokens: 7,
@@ -265,7 +265,7 @@ test("a stream of Anthropic's is the same stream: the counts of its start, block
       { type: "x_text_delta", x: 1 },
       { type: "text_delta", text: "!" },
     ),
-    // Thinking that is not shown: Claude Code counts it while it lasts.
+    // Thinking that is not shown: Claude Code counts its deltas as they come.
     ...block(
       3,
       { type: "thinking", thinking: "", signature: "" },
@@ -286,7 +286,7 @@ test("a stream of Anthropic's is the same stream: the counts of its start, block
   for (const { id } of listWires()) if (id !== "anthropic") expect(sent(id)).not.toContain("estimated_tokens");
 });
 
-test("whoever wants it whole gets the deltas of a block that nobody knows put together", () => {
+test("without streaming, the deltas of an unknown block are put together", () => {
   const stream = sse(
     { type: "message_start", message: { id: "a" } },
     { type: "content_block_start", index: 0, content_block: { type: "compaction", content: null } },
@@ -303,7 +303,7 @@ test("whoever wants it whole gets the deltas of a block that nobody knows put to
   });
 });
 
-test("what Google's own tools have read is counted as Google does", () => {
+test("tokens that Google's own tools read are counted as Google counts them", () => {
   const usageMetadata = { promptTokenCount: 10, toolUsePromptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 18 };
   const answer = { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }], usageMetadata };
   const gemini = getWire("gemini");
@@ -312,7 +312,7 @@ test("what Google's own tools have read is counted as Google does", () => {
   expect(getWire("openai-chat").encodeResponse(gemini.decodeResponse(answer), request)).toMatchObject({ usage: { prompt_tokens: 13 } });
 });
 
-test.each(["END", 151645])("chat: the stop string that ended it, or the number of the token: %j", (stop_reason) => {
+test.each(["END", 151645])("chat: the stop string or token that ended the answer is kept: %j", (stop_reason) => {
   const choice = { index: 0, finish_reason: "stop", stop_reason };
   const chat = getWire("openai-chat");
   const whole = { choices: [{ ...choice, message: { role: "assistant", content: "Hi" } }] };
@@ -324,7 +324,7 @@ test.each(["END", 151645])("chat: the stop string that ended it, or the number o
   expect(warnings).toHaveLength(typeof stop_reason === "string" ? 1 : 0);
 });
 
-test("what Responses says of the words themselves, whole or streamed: others hear that it was left out; what repeats the request is not missed", () => {
+test("citations and logprobs of Responses, whole or streamed, are reported as dropped by other wires; echoed settings are not", () => {
   const annotations = [{ type: "url_citation", url: "https://x.example", title: "x", start_index: 0, end_index: 2 }];
   const logprobs = [{ token: "Hi", logprob: -1, bytes: [], top_logprobs: [] }];
   const message = { type: "message", id: "msg_1", role: "assistant", status: "completed" };

@@ -1,4 +1,4 @@
-// What a wire does not know comes back to the same wire, wherever in a request it stands, and no other wire sees it.
+// Unknown fields of a request come back to the same wire, wherever they are, and no other wire sees them.
 import { expect, test } from "vitest";
 import type { WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -191,7 +191,7 @@ const requests: [string, WireId, object][] = [
   ],
 ];
 
-/** Not unknown, but seldom said: what the SDKs' types allow beside it. */
+/** Known fields that are rarely sent, from the SDKs' types. */
 const allowed: typeof requests = [
   [
     "a name without a schema",
@@ -214,23 +214,23 @@ const allowed: typeof requests = [
     },
   ],
   [
-    "whose result it is",
+    "the name on a result",
     "openai-responses",
     { input: [...result, { type: "function_call_output", call_id: "c", output: "ok", name: "f", namespace: "n" }], tools: [flat] },
   ],
   [
-    "a call that is not over",
+    "a call that is not completed",
     "openai-responses",
     { input: [said, { type: "function_call", call_id: "c", name: "f", arguments: "{}", status: "in_progress" }], tools: [flat] },
   ],
   [
-    "the result of a custom call that lies on the server",
+    "a custom call's result that is stored on the server",
     "openai-responses",
     { input: [said, { type: "custom_tool_call_output", call_id: "c", output: "ok" }], tools: [flat] },
   ],
-  ["a way to show thinking", "anthropic", { max_tokens: 9, messages: [hi], thinking: { type: "adaptive", display: "updates" } }],
+  ["how to show thinking", "anthropic", { max_tokens: 9, messages: [hi], thinking: { type: "adaptive", display: "updates" } }],
   [
-    "an image of the assistant's",
+    "an image in an assistant message",
     "anthropic",
     {
       max_tokens: 9,
@@ -242,7 +242,7 @@ const allowed: typeof requests = [
     },
   ],
   [
-    "an image of the system's",
+    "an image in a system message",
     "gemini",
     {
       systemInstruction: { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] },
@@ -251,7 +251,7 @@ const allowed: typeof requests = [
   ],
 ];
 
-test.each([...requests, ...allowed])("%s of %s", (_, id, fields) => {
+test.each([...requests, ...allowed])("%s (%s) passes through", (_, id, fields) => {
   const wire = getWire(id);
   const given = wire.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", ...fields } });
   const { body, context } = wire.encodeRequest(given);
@@ -260,7 +260,7 @@ test.each([...requests, ...allowed])("%s of %s", (_, id, fields) => {
   for (const other of listWires()) if (other.id !== id) expect(JSON.stringify(other.encodeRequest(given).body)).not.toContain("x_new");
 });
 
-test("a film on YouTube has no type, and gets none", () => {
+test("a YouTube link has no media type, and gets none", () => {
   const fileData = { fileUri: "https://www.youtube.com/watch?v=x" };
   const body = { contents: [{ role: "user", parts: [{ fileData }] }] };
   const gemini = getWire("gemini");
@@ -268,7 +268,7 @@ test("a film on YouTube has no type, and gets none", () => {
   expect(gemini.encodeRequest(request).body).toEqual(body);
 });
 
-test("a reference of Responses need not say that it is one", () => {
+test("a reference without a type is passed on in Responses", () => {
   const responses = getWire("openai-responses");
   const given = { path: "", query: {}, headers: {}, body: { model: "m", input: [said, { id: "msg_1" }] } };
   const { body } = responses.encodeRequest(responses.decodeRequest(given));
@@ -278,7 +278,7 @@ test("a reference of Responses need not say that it is one", () => {
   expect(recalled.messages[1]).toMatchObject({ role: "assistant", content: [{ text: "Hello" }] });
 });
 
-test("a system message that only has a setting gets no content", () => {
+test("a system message with only a setting gets no content", () => {
   const messages = [hi, { role: "system", output_config: { effort: "low" } }, { role: "assistant", content: "Hi" }];
   const anthropic = getWire("anthropic");
   const body = { model: "m", max_tokens: 9, messages };

@@ -21,11 +21,11 @@ const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
 const losses = ({ lost }: SchemaOut) => lost.map(({ path, keyword }) => `${path}:${keyword}`);
 
 describe("references", () => {
-  test("are replaced by what they name, with what stands beside them", () => {
+  test("are replaced by what they refer to, keeping the keywords beside them", () => {
     const schema = object({ a: { $ref: "#/$defs/A", description: "mine" } }, { $defs: { A: { type: "string", description: "its" } } });
     expect(inlineRefs(schema)).toEqual({ schema: object({ a: { type: "string", description: "mine" } }), lost: [] });
   });
-  test("a schema without any is the same object", () => {
+  test("a schema without references is returned as the same object", () => {
     const schema = object({ a: { type: "string" } });
     expect(inlineRefs(schema).schema).toBe(schema);
   });
@@ -36,14 +36,14 @@ describe("references", () => {
     expect(JSON.stringify(out.schema)).not.toContain("$ref");
     expect(losses(out)).toEqual(["properties.next.properties.next.properties.next:$ref"]);
   });
-  test("one that doubles at every step is bounded", () => {
+  test("references that double at every step are bounded", () => {
     const defs: Record<string, JsonObject> = {};
     for (let i = 0; i < 40; i++) defs[`d${i}`] = object({ a: { $ref: `#/$defs/d${i + 1}` }, b: { $ref: `#/$defs/d${i + 1}` } });
     const out = inlineRefs({ $ref: "#/$defs/d0", $defs: defs });
     expect(JSON.stringify(out.schema).length).toBeLessThan(1_000_000);
     expect(out.lost.length).toBeGreaterThan(0);
   });
-  test("what cannot be found is anything", () => {
+  test("an unknown reference becomes a schema that allows anything", () => {
     expect(inlineRefs(object({ a: { $ref: "https://x/y" }, b: { $ref: "#/nowhere" } }))).toEqual({
       schema: object({ a: {}, b: {} }),
       lost: [
@@ -54,7 +54,7 @@ describe("references", () => {
   });
 });
 
-describe("Gemini's parameters", () => {
+describe("schemas for Gemini's `parameters`", () => {
   test.each<[string, JsonObject, JsonObject, string[]]>([
     ["types", { type: "string" }, { type: "STRING" }, []],
     ["null as a type", { type: ["string", "null"] }, { type: "STRING", nullable: true }, []],
@@ -69,7 +69,7 @@ describe("Gemini's parameters", () => {
       [],
     ],
     [
-      "an allOf that says two things",
+      "an allOf with two patterns",
       { type: "string", allOf: [{ pattern: "a" }, { pattern: "b" }] },
       { type: "STRING", pattern: "a" },
       [":pattern"],
@@ -83,7 +83,7 @@ describe("Gemini's parameters", () => {
       [":anyOf"],
     ],
     [
-      "what it does not know",
+      "unknown keywords",
       { type: "string", $schema: "s", additionalProperties: false, exclusiveMinimum: 1 },
       { type: "STRING" },
       [":additionalProperties", ":exclusiveMinimum"],
@@ -95,7 +95,7 @@ describe("Gemini's parameters", () => {
       [],
     ],
     [
-      "a property that is called like a keyword",
+      "a property named like a keyword",
       object({ const: { type: "string" } }),
       { type: "OBJECT", properties: { const: { type: "STRING" } } },
       [],
@@ -105,14 +105,14 @@ describe("Gemini's parameters", () => {
     expect(out.schema).toEqual(expected);
     expect(losses(out)).toEqual(lost);
   });
-  test("and back", () => {
+  test("Gemini schemas become JSON Schema", () => {
     expect(fromGeminiSchema({ type: "OBJECT", properties: { type: { type: "STRING", nullable: true } } })).toEqual(
       object({ type: { type: ["string", "null"] } }),
     );
     const schema = object({ a: { type: ["string", "null"] } });
     expect(fromGeminiSchema(schema)).toEqual(schema);
   });
-  test("its words with _, as Python's google-genai writes them, and properties that are called like one", () => {
+  test("snake_case keywords, as Python's google-genai writes them, are read, but not properties of such names", () => {
     const any_of = [{ type: "INTEGER" }, { type: "ARRAY", items: { type: "STRING", max_length: "9" }, min_items: 1 }];
     const given = { type: "OBJECT", properties: { any_of: { any_of, nullable: true } }, property_ordering: ["any_of"], min_properties: 1 };
     const anyOf = [{ type: "integer" }, { type: "array", items: { type: "string", maxLength: 9 }, minItems: 1 }, { type: "null" }];
@@ -131,18 +131,18 @@ describe("Gemini's parameters", () => {
       { type: "OBJECT", anyOf: [{ type: "OBJECT" }, { type: "STRING" }], nullable: true },
       { anyOf: [{ type: "object" }, { type: "string" }, { type: "null" }] },
     ],
-  ])("a union that is said to be an object, as google-genai has it of a Python function, is the union", (given, expected) => {
+  ])("a union that also says type object, as google-genai writes it for Python functions, is read as the union", (given, expected) => {
     expect(fromGeminiSchema(object({ a: given }))).toEqual(object({ a: expected }));
   });
   test.each([
     { type: "object", anyOf: [{ type: "object", required: ["a"] }, { type: "object" }] },
     { type: "object", anyOf: [{ required: ["a"] }, { required: ["b"] }] },
-  ])("alternatives of one object stay its alternatives", (given) => {
+  ])("alternatives inside one object are kept", (given) => {
     expect(fromGeminiSchema(given)).toEqual(given);
   });
 });
 
-describe("Anthropic's tools", () => {
+describe("schemas for Anthropic", () => {
   test("alternatives at the top become one object", () => {
     const out = objectSchema({
       oneOf: [object({ a: { type: "string" }, x: {} }, { required: ["a", "x"] }), object({ b: {}, x: {} }, { required: ["b", "x"] })],
@@ -166,16 +166,11 @@ describe("Anthropic's tools", () => {
       { type: "array", items: { type: "string", description: "maxLength: 5" }, description: "minItems: 2, maxItems: 3" },
       [":minItems", ":maxItems", "items:maxLength"],
     ],
-    ["one element at least", { type: "array", minItems: 1 }, { type: "array", minItems: 1 }, []],
+    ["at least one element", { type: "array", minItems: 1 }, { type: "array", minItems: 1 }, []],
     ["formats", { type: "string", format: "email" }, { type: "string", format: "email" }, []],
     ["other formats", { type: "integer", format: "int32" }, { type: "integer", description: 'format: "int32"' }, [":format"]],
     ["patterns", { type: "string", pattern: "^(?:a|b)+$" }, { type: "string", pattern: "^(?:a|b)+$" }, []],
-    [
-      "patterns that look around",
-      { type: "string", pattern: "^(?!a)" },
-      { type: "string", description: 'pattern: "^(?!a)"' },
-      [":pattern"],
-    ],
+    ["patterns with lookaround", { type: "string", pattern: "^(?!a)" }, { type: "string", description: 'pattern: "^(?!a)"' }, [":pattern"]],
     ["oneOf", { oneOf: [{ type: "string" }, { type: "null" }] }, { anyOf: [{ type: "string" }, { type: "null" }] }, []],
     [
       "Gemini's order",
@@ -184,13 +179,13 @@ describe("Anthropic's tools", () => {
       [":propertyOrdering"],
     ],
     ["enums of objects", { enum: [{ a: 1 }] }, { description: 'enum: [{"a":1}]' }, [":enum"]],
-    ["where a schema comes from", { $schema: "x", type: "null" }, { type: "null" }, []],
-  ])("structured output is held to what the API takes, the description asks for the rest: %s", (_title, given, schema, lost) => {
+    ["the URI of the schema language", { $schema: "x", type: "null" }, { type: "null" }, []],
+  ])("structured output is limited to what the API accepts, and the description asks for the rest: %s", (_title, given, schema, lost) => {
     const out = constrainedSchema(given);
     expect(out.schema).toEqual(schema);
     expect(losses(out)).toEqual(lost);
   });
-  test("structured output: references stay where they have an end, and are no part of an allOf", () => {
+  test("structured output keeps references that are not recursive, except inside an allOf", () => {
     const name = { type: "string" };
     const closed = object({ n: name }, { additionalProperties: false });
     const $defs = { R: closed };
@@ -203,7 +198,7 @@ describe("Anthropic's tools", () => {
     expect(JSON.stringify(endless.schema)).not.toContain("$ref");
     expect(endless.lost).toHaveLength(1);
   });
-  test("strict tools are held to the same, others are not; Anthropic's own clients say what they mean", () => {
+  test("strict tools are limited in the same way, others are not, and Anthropic's own clients are not changed", () => {
     const parameters = object({ n: { type: "integer", minimum: 1 } });
     const given = { name: "f", parameters };
     const anthropic = getWire("anthropic");
@@ -227,15 +222,15 @@ describe("Anthropic's tools", () => {
     expect(sent({ tools: [given] }).schema).toEqual(parameters);
     expect(sent({ from: "anthropic", output: { schema: parameters } }).schema).toEqual(parameters);
   });
-  test("structured output has closed objects", () => {
+  test("objects in structured output are closed", () => {
     expect(constrainedSchema(object({ a: object({}) })).schema).toEqual(
       object({ a: object({}, { additionalProperties: false }) }, { additionalProperties: false }),
     );
   });
 });
 
-describe("Ollama's tools", () => {
-  test("what its server would drop is said otherwise", () => {
+describe("schemas for Ollama's tools", () => {
+  test("keywords that its server would drop are expressed in others", () => {
     expect(
       ollamaSchema({
         properties: { a: { const: 1 }, b: { oneOf: [{ type: "string" }] }, c: true, d: { $ref: "#/$defs/D" } },
@@ -249,14 +244,14 @@ describe("Ollama's tools", () => {
 });
 
 describe("OpenAI's strict mode", () => {
-  test("a strict schema stays as it is", () => {
+  test("a strict schema is unchanged", () => {
     const schema = object(
       { a: { type: ["string", "null"] }, b: object({}, { required: [], additionalProperties: false }) },
       { required: ["a", "b"], additionalProperties: false },
     );
     expect(strictSchema(schema)).toEqual({ schema, nulls: false });
   });
-  test("another is closed, and what may be absent may be null", () => {
+  test("any other is closed, and optional properties may be null", () => {
     const out = strictSchema(
       object(
         { a: { type: "string" }, b: { enum: ["x"] }, c: { $ref: "#/$defs/C" }, d: { type: "null" } },
@@ -277,24 +272,24 @@ describe("OpenAI's strict mode", () => {
   });
   test.each<[string, JsonObject]>([
     ["a map", { type: "object", additionalProperties: { type: "string" } }],
-    ["an object of any kind", { type: "object" }],
-    ["one that is open", { type: "object", properties: {}, additionalProperties: true }],
+    ["an object with any keys", { type: "object" }],
+    ["an open object", { type: "object", properties: {}, additionalProperties: true }],
     ["anything at all", {}],
     ["anything but", { type: "string", not: { const: "x" } }],
-    ["all of several", { allOf: [{ type: "string" }, { minLength: 1 }] }],
-    ["one of several", { oneOf: [{ type: "string" }, { type: "number" }] }],
+    ["an allOf", { allOf: [{ type: "string" }, { minLength: 1 }] }],
+    ["a oneOf", { oneOf: [{ type: "string" }, { type: "number" }] }],
     ["a tuple", { type: "array", prefixItems: [{ type: "string" }] }],
-  ])("%s cannot be said so", (_, inner) => {
+  ])("%s cannot be expressed in strict mode", (_, inner) => {
     for (const schema of [object({ a: inner }), object({ list: { type: "array", items: inner } }), object({ a: { anyOf: [inner] } })])
       expect(strictSchema(schema)).toBeUndefined();
   });
-  test("nor can what is no object at the top", () => {
+  test("nor can a schema that is not an object at the top", () => {
     for (const schema of [{}, { anyOf: [object({})] }, { $ref: "#/$defs/a", $defs: { a: object({}) } }])
       expect(strictSchema(schema)).toBeUndefined();
   });
 });
 
-test("no schema makes any of them throw", () => {
+test("no schema makes a converter throw", () => {
   const schema = fc.dictionary(
     fc.constantFrom(
       "type",
@@ -326,7 +321,7 @@ test("no schema makes any of them throw", () => {
   );
 });
 
-describe("what strict mode made null", () => {
+describe("nulls for properties that strict mode made required", () => {
   const parameters = {
     type: "object",
     properties: {
@@ -348,7 +343,7 @@ describe("what strict mode made null", () => {
   const wanted = { a: null, c: null, list: [{ y: null }], either: { y: 1 }, new: null };
   const official = { official: true };
 
-  test.each(["openai-chat", "openai-responses"] as const)("is absent again in the calls of %s, streamed or not", (id) => {
+  test.each(["openai-chat", "openai-responses"] as const)("are removed again from the calls of %s, streamed or not", (id) => {
     const wire = getWire(id);
     const { context } = wire.encodeRequest(request, official);
     expect(context.warnings).toEqual([]);
@@ -365,7 +360,7 @@ describe("what strict mode made null", () => {
     expect(JSON.parse(deltas)).toEqual(wanted);
     expect(collect(again).content).toMatchObject([{ arguments: wanted, json: deltas }]);
   });
-  test("and what else stands in the call stays as it was written", () => {
+  test("and the rest of the call stays as it was written", () => {
     const json = '{ "b" : null,"a": 1.0, "c":12345678901234567890 ,\n "list": [ {"y": 1e2, "x":null} , {} ], "b":null }';
     const { context } = getWire("openai-chat").encodeRequest(request, official);
     const call = { id: "c", type: "function", function: { name: "f", arguments: json } };
@@ -373,7 +368,7 @@ describe("what strict mode made null", () => {
     const cut = '{"a": 1.0, "c":12345678901234567890 ,\n "list": [ {"y": 1e2} , {} ]}';
     expect(content).toEqual([{ type: "tool-call", id: "c", name: "f", arguments: JSON.parse(cut), json: cut }]);
   });
-  test("any JSON text with the nulls cut out is JSON, and the same where there are none to cut", () => {
+  test("any JSON text stays JSON without the nulls, and unchanged if there are none", () => {
     const any = fc.jsonValue({ maxDepth: 4 });
     const blanks = fc.constantFrom(0, 1, "\t");
     fc.assert(
@@ -386,14 +381,14 @@ describe("what strict mode made null", () => {
       }),
     );
   });
-  test("but not where the tool was not strict, or the schema says null itself", () => {
+  test("but stay if the tool was not strict, or its schema allows null itself", () => {
     const loose = { ...request, tools: [{ name: "f", parameters }] };
     expect(getWire("openai-chat").encodeRequest(loose, official).context.nulls).toBeUndefined();
     const all = { type: "object", properties: { b: { type: ["string", "null"] } }, required: ["b"], additionalProperties: false };
     const strict = { ...request, tools: [{ name: "f", parameters: all, strict: true }] };
     expect(getWire("openai-chat").encodeRequest(strict, official).context.nulls).toBeUndefined();
   });
-  test("a call that was cut is passed on as it came", () => {
+  test("a truncated call is passed on as it came", () => {
     const { context } = getWire("openai-chat").encodeRequest(request, official);
     const decoder = getWire("openai-chat").createStreamDecoder(context);
     const call = { index: 0, id: "c", function: { name: "f", arguments: '{"a":"x","b":nu' } };
@@ -433,7 +428,7 @@ describe("strict schemas", () => {
   const pairs = (["openai-chat", "openai-responses"] as const).flatMap((from) =>
     (["openai-chat", "openai-responses"] as const).flatMap((to) => [{}, { official: true }].map((profile) => [from, to, profile] as const)),
   );
-  test.each(pairs)("of %s go to %s as they are, whoever serves it: %j", (from, to, profile) => {
+  test.each(pairs)("of %s go to %s unchanged, whoever serves it: %j", (from, to, profile) => {
     const { body, context } = getWire(to).encodeRequest(read(from), profile);
     expect(body).toMatchObject({ tools: bodies[to].tools, ...("text" in bodies[to] ? { text: bodies[to].text } : {}) });
     if (to === "openai-chat") expect(body).toMatchObject({ response_format: bodies[to].response_format });
@@ -448,7 +443,7 @@ describe("strict schemas", () => {
       headers: {},
       body: { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }], tools: [{ name: "f", input_schema, strict: true }] },
     });
-  test.each(["openai-chat", "openai-responses"] as const)("of others are said in OpenAI's way to OpenAI's own servers only: %s", (id) => {
+  test.each(["openai-chat", "openai-responses"] as const)("of other clients are converted for OpenAI's own servers only: %s", (id) => {
     const other = getWire(id).encodeRequest(anthropic(open));
     expect(JSON.stringify(other.body)).toContain(JSON.stringify(open));
     expect(other.context.nulls).toBeUndefined();
@@ -456,7 +451,7 @@ describe("strict schemas", () => {
     expect(JSON.stringify(official.body)).toContain('"required":["a","b"]');
     expect(official.context).toMatchObject({ nulls: { f: open }, warnings: [] });
   });
-  test.each(["openai-chat", "openai-responses"] as const)("that cannot be said so go without strict, and that is told: %s", (id) => {
+  test.each(["openai-chat", "openai-responses"] as const)("that cannot be converted are sent without strict, with a warning: %s", (id) => {
     const { body, context } = getWire(id).encodeRequest(anthropic(map), { official: true });
     const [tool] = (body as { tools: [{ function?: JsonObject; strict?: boolean }] }).tools;
     expect(JSON.stringify(tool)).toContain(JSON.stringify(map.properties));

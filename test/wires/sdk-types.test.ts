@@ -1,5 +1,5 @@
-// Nothing is silently dropped, with the SDKs' own types as the list of all that can be said: each field and each member of each union goes
-// through its own wire and comes back, and to every other wire it goes, or there is a word on it. What does not is listed here, with the reason.
+// Nothing is silently dropped, with the SDKs' own types as the list of everything that can be sent: each field and each member of each
+// union passes through its own wire, and reaches every other wire or causes a warning. Exceptions are listed here, with the reason.
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Request, WireId } from "../../src/core/nouns.ts";
@@ -77,7 +77,7 @@ const types = new SdkTypes(resolve("test/wires/roots.ts"), ROOTS, {
   candidatesTokenCount: 7,
   finishReason: "STOP",
   done_reason: "stop",
-  // An answer that ended well, unless something else is tried.
+  // An answer that ended normally, unless the end is what is tried.
   "ChatCompletionMessage.refusal": null,
   "Choice.logprobs": null,
   "Choice.finish_reason": "stop",
@@ -89,7 +89,7 @@ const types = new SdkTypes(resolve("test/wires/roots.ts"), ROOTS, {
   "Candidate.finishReason": "STOP",
   "Candidate.index": 0,
   "ChatResponse.done": true,
-  // What these hold is not optional, whatever the types say.
+  // Required in practice, whatever the types say.
   "ChatCompletionAllowedTools.tools": [{ type: "function", function: { name: "f" } }],
   "ToolChoiceAllowed.tools": [{ type: "function", name: "f" }],
   file_data: `data:application/pdf;base64,${BYTES}`,
@@ -116,7 +116,7 @@ const types = new SdkTypes(resolve("test/wires/roots.ts"), ROOTS, {
   "ToolCall.function": { name: "f", arguments: {} },
 });
 
-// ---- What stands around it, so that it is a request
+// ---- What a value needs around it to be a request
 
 interface Said {
   role?: string;
@@ -167,7 +167,10 @@ const AROUND: Record<WireId, (body: Record<string, unknown>) => void> = {
 const CALL = { role: "assistant", content: [{ type: "tool_use", id: "c", name: "f", input: { a: 1 } }] };
 const RESULT = { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: "ok" }] };
 
-/** Names of models are no matter of ours; what is refused, and that a model which may call nothing is sent no tools, has tests of its own; Ollama's functions need a name, though its types know it not. */
+/**
+ * Skipped: model names, what is refused, and `none` as a tool choice, which has tests of its own. Ollama's functions need a name, although its
+ * types make it optional.
+ */
 const SKIPPED =
   /\.(model=|background|previous_response_id|conversation|prompt[<.]|prompt$|thread<BetaThreadContinue|betas|user_profile_id|(tool_choice|function_call|mode)="none")|<ChatRequest>\.tools\[\]<Tool>\.function\./i;
 
@@ -183,7 +186,7 @@ const decode = (id: WireId, body: object): Request =>
 
 // ---- The same wire
 
-/** What comes back otherwise: the place, what is tried, and why. */
+/** What comes back differently: the place, what is tried, and why. */
 const OTHERWISE: Record<WireId, readonly (readonly [RegExp, why: string])[]> = {
   "openai-chat": [
     [/\.functions?\b|function_call|ChatCompletionFunctionMessage/, "the API's words before there were tools: the same is said with tools"],
@@ -211,7 +214,7 @@ const OTHERWISE: Record<WireId, readonly (readonly [RegExp, why: string])[]> = {
   ollama: [],
 };
 
-/** Texts, alone or in a list, are one thing. */
+/** A single text equals a list of one. */
 const plain = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body), (key, value) => {
     if (typeof value !== "string") return value;
@@ -220,7 +223,7 @@ const plain = (body: unknown): unknown =>
   });
 const ONLY_TEXT = /\.type="(text|input_text|output_text|message)"$/;
 
-/** All that was sent and is not there; nothing at all is no loss. */
+/** Everything that was sent and did not come back; an empty value is no loss. */
 function lostOf(sent: unknown, got: unknown): string[] {
   const there = leaves(plain(got));
   const lost = [...leaves(plain(sent))].filter(([at, said]) => said !== "null" && said !== there.get(at));
@@ -229,7 +232,7 @@ function lostOf(sent: unknown, got: unknown): string[] {
     .flatMap(({ at, what }) => (!there.has(at) && ONLY_TEXT.test(what) ? [] : what));
 }
 
-describe.each(listWires().map(({ id }) => id))("all that requests of %s can say", (id) => {
+describe.each(listWires().map(({ id }) => id))("everything that requests of %s can express", (id) => {
   const all = tried(id);
   test("comes back to the same wire", () => {
     const wire = getWire(id);
@@ -244,7 +247,7 @@ describe.each(listWires().map(({ id }) => id))("all that requests of %s can say"
     expect([...lost]).toEqual([]);
   });
 
-  test("goes to every other wire, or there is a word on it", () => {
+  test("reaches every other wire, or causes a warning", () => {
     const silent = new Set<string>();
     for (const { at, value, without } of all) {
       if (without === undefined || /tool_changes|definition/.test(at) || QUIET[id].some((known) => known.test(at))) continue;
@@ -261,17 +264,17 @@ describe.each(listWires().map(({ id }) => id))("all that requests of %s can say"
   });
 });
 
-/** Whether a warning tells of what is tried, or of what it stands in. */
+/** Whether a warning names what is tried, or the object around it. */
 const isAbout = (message: string, at: string): boolean =>
   /\(\w+\) of |\[\d\] of |sent as a (label|function)|schema of a tool's result/.test(message) ||
   [...at.matchAll(/\.(\w{3,})/g)].some(
     ([, key]) => !/^(messages|contents?|input|parts|tools|type|text)$/.test(key!) && message.includes(key!),
   );
 
-/** Any of these keys or types on the way to it. */
+/** Any of these keys or types on the path. */
 const about = (words: string): RegExp => new RegExp(`[.<](${words.replaceAll(" ", "|")})(?!\\w)`);
 
-/** Bookkeeping of the API; what is so by default; what is the same elsewhere, or has no type there. */
+/** Bookkeeping of the API, defaults, and what is the same or has no type elsewhere. */
 const QUIET: Record<WireId, readonly RegExp[]> = {
   "openai-chat": [
     about(
@@ -314,7 +317,7 @@ const QUIET: Record<WireId, readonly RegExp[]> = {
 
 // ---- Answers
 
-/** What of an answer comes back otherwise, and why. */
+/** What of an answer comes back differently, and why. */
 const SAID_OTHERWISE: Record<WireId, readonly (readonly [RegExp, why: string])[]> = {
   "openai-chat": [
     [/function_call/, "the API's words before there were tools"],
@@ -337,7 +340,7 @@ const SAID_OTHERWISE: Record<WireId, readonly (readonly [RegExp, why: string])[]
   ollama: [[/\.role=/, "it is the model's"]],
 };
 
-test.each(listWires().map(({ id }) => id))("all that answers of %s can say comes back to clients of the same wire", (id) => {
+test.each(listWires().map(({ id }) => id))("everything that answers of %s can express comes back to clients of the same wire", (id) => {
   const wire = getWire(id);
   const request: Request = {
     model: "m",

@@ -1,8 +1,8 @@
-// Every variant of an SDK's type, as the smallest value that has it: each field that may be absent, each member of each union, at every level.
-// The compiler reads the declarations that are installed: with a newer SDK there is more to try.
+// Every variant of an SDK's type, as the smallest value that has it: each optional field and each member of each union, at every level. The
+// compiler reads the installed declarations, so a newer SDK adds cases by itself.
 import ts from "typescript";
 
-/** A value, and the same without what is tried; absent: nothing smaller is of that type. */
+/** A value, and the same value without what is tried. `without` is absent if the type allows nothing smaller. */
 export interface Variant {
   readonly at: string;
   readonly value: unknown;
@@ -20,7 +20,10 @@ export class SdkTypes {
   readonly #roots: ts.Type;
   readonly #values: Values;
 
-  /** `roots`: the text of a file that exports an interface, whose properties are the types; `values`: what fields of a name hold, or those of a type (`Type.field`), which then always have it. */
+  /**
+   * `roots`: the text of a file that exports an interface, whose properties are the types; `values`: the values of fields with this name,
+   * or of `Type.field`, which is then never absent.
+   */
   constructor(path: string, roots: string, values: Values) {
     const options: ts.CompilerOptions = {
       module: ts.ModuleKind.NodeNext,
@@ -42,7 +45,7 @@ export class SdkTypes {
     return [...this.#variants(this.#checker.getTypeOfSymbol(this.#roots.getProperty(root)!), root, [])];
   }
 
-  /** `open`: the types that it stands in; one that stands in itself is not tried again. */
+  /** `open`: the types around this one; a recursive type is not entered again. */
   *#variants(type: ts.Type, name: string, open: readonly ts.Type[]): Generator<Variant, void, undefined> {
     if (type.isUnion()) {
       for (const member of type.types) if (!(member.flags & (Is.Undefined | Is.Null))) yield* this.#variants(member, name, open);
@@ -73,7 +76,7 @@ export class SdkTypes {
     }
   }
 
-  /** The smallest value of a type; `undefined`: there is none, or none that ends. */
+  /** The smallest value of a type; `undefined` if there is none, or it would not end. */
   #least(type: ts.Type, name: string, open: readonly ts.Type[]): unknown {
     if (type.isUnion()) {
       const values = type.types.map((member) => (member.flags & (Is.Undefined | Is.Null) ? undefined : this.#least(member, name, open)));
@@ -83,7 +86,7 @@ export class SdkTypes {
     if (type.flags & Is.BooleanLiteral) return this.#checker.typeToString(type) === "true";
     const isText = type.flags & TEXT || (type.isIntersection() && type.types.some(({ flags }) => flags & TEXT)); // `string & {}`
     if (isText) return this.#values[name] ?? `a ${name}`;
-    if (nameOf(type) === "Uint8Array") return undefined; // over HTTP it is a text, which stands beside it
+    if (nameOf(type) === "Uint8Array") return undefined; // over HTTP it is a string, which is the other member of the union
     if (type.flags & Is.Number) return this.#values[name] ?? 0.5;
     if (type.flags & (Is.Any | Is.Unknown)) return this.#values[name] ?? { some: "thing" };
     if (this.#checker.isTupleType(type))
@@ -101,7 +104,7 @@ export class SdkTypes {
     return value;
   }
 
-  /** Without methods. */
+  /** Properties, without methods. */
   #fields(type: ts.Type): ts.Symbol[] {
     return type
       .getProperties()
@@ -115,7 +118,7 @@ export class SdkTypes {
 
 const nameOf = ({ aliasSymbol, symbol }: ts.Type): string => (aliasSymbol ?? symbol)?.name.replace(/^__\w+$/, "") ?? "";
 
-/** What a value says, by the place where it says it. */
+/** The leaves of a value, each with its path. */
 export function leaves(value: unknown, at = "", found = new Map<string, string>()): Map<string, string> {
   if (typeof value !== "object" || value === null) found.set(at, JSON.stringify(value));
   else for (const [key, inner] of Object.entries(value)) leaves(inner, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, found);

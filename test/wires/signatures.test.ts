@@ -1,4 +1,4 @@
-// Gemini's signature of a text survives a trip through the clients of other wires (N20): what they send back brings it to Gemini again.
+// Gemini's signature on a text survives a trip through clients of other wires (N20): what they send back brings it to Gemini again.
 import { expect, test } from "vitest";
 import type { Event, JsonObject, Request } from "../../src/core/nouns.ts";
 import { getWire } from "../../src/wires/registry.ts";
@@ -27,7 +27,7 @@ const cases = [
   ],
 ] as const;
 
-test.each(cases)("a signed text through %s", (id, next) => {
+test.each(cases)("survives through a client of %s", (id, next) => {
   const wire = getWire(id);
   const warnings: string[] = [];
   const body = wire.encodeResponse(gemini.decodeResponse(answer), request, { warn: ({ message }) => warnings.push(message) });
@@ -38,7 +38,7 @@ test.each(cases)("a signed text through %s", (id, next) => {
   expect(warnings).toEqual([]);
 });
 
-test.each(cases)("a signed text in a stream of %s", (id) => {
+test.each(cases)("survives in a stream of %s", (id) => {
   const wire = getWire(id);
   const decoder = gemini.createStreamDecoder();
   const events = [...decoder.feed(`data: ${JSON.stringify(answer)}\n\n`), ...decoder.flush()];
@@ -53,7 +53,7 @@ test.each(cases)("a signed text in a stream of %s", (id) => {
   ]);
 });
 
-test("a call's signature finds its call in Responses, though the client sends all thinking first, as TanStack AI does", () => {
+test("a call's signature finds its call in Responses, even if the client sends all thinking first, as TanStack AI does", () => {
   const responses = getWire("openai-responses");
   const parts = ["Oslo", "Rome"].map((city, i) => ({
     functionCall: { id: `fc${i}`, name: "f", args: { city } },
@@ -73,7 +73,7 @@ test("a call's signature finds its call in Responses, though the client sends al
   const sorted = output.toSorted((a, b) => rank.indexOf(String(a.type)) - rank.indexOf(String(b.type)));
   expect(sorted.map(({ type }) => type)).toEqual(["reasoning", "function_call", "function_call", "message"]);
   const results = ["fc0", "fc1"].map((call_id) => ({ type: "function_call_output", call_id, output: "1" }));
-  // The same ids once more: what a round carries is its own.
+  // The same ids again: each round carries its own state.
   const { contents } = gemini.encodeRequest(read([hi, ...sorted, ...results, ...sorted, ...results])).body as {
     contents: { parts: JsonObject[] }[];
   };

@@ -1,4 +1,4 @@
-// What a tool choice of `none` means, whoever asks and whoever answers: no tools are sent, and a call that comes all the same is told of.
+// The tool choice `none` means the same for every client and server: no tools are sent, and a call that comes anyway is reported.
 import { describe, expect, test } from "vitest";
 import type { Event, JsonObject, Request, ToolChoice, WireId } from "../../src/core/nouns.ts";
 import { usualProfile } from "../../src/engines/known.ts";
@@ -31,17 +31,17 @@ const sent = (id: WireId, given: Request) => {
   return { tools, choice: tool_choice ?? toolConfig, warnings: context.warnings };
 };
 
-describe("no tools are sent where none may be called", () => {
+describe("no tools are sent if none may be called", () => {
   test.each(wires)("%s", (id) => {
     expect(sent(id, request)).toEqual({ tools: undefined, choice: undefined, warnings: [] });
   });
-  test.each(wires.filter((id) => id !== "anthropic"))("%s: nor behind calls", (id) => {
+  test.each(wires.filter((id) => id !== "anthropic"))("%s: not even after calls in the history", (id) => {
     expect(sent(id, behindCalls)).toEqual({ tools: undefined, choice: undefined, warnings: [] });
   });
-  test("anthropic: it would refuse calls of tools that are not declared, so they are, and its own none says the rest", () => {
+  test("anthropic: tools with calls in the history stay declared, since it would refuse them otherwise, and its own `none` is sent", () => {
     expect(sent("anthropic", behindCalls)).toMatchObject({ tools: [{ name: "f" }, { name: "later" }], choice: { type: "none" } });
   });
-  test("a call of the history is still what its tool says", () => {
+  test("a call in the history is still read by its tool's definition", () => {
     const wire = getWire("openai-responses");
     const tools = [{ type: "namespace", name: "agents", tools: [{ type: "function", name: "spawn", parameters: {} }] }];
     const call = { type: "function_call", call_id: "c1", namespace: "agents", name: "spawn", arguments: "{}" };
@@ -51,7 +51,7 @@ describe("no tools are sent where none may be called", () => {
     expect(body.tools).toBeUndefined();
     expect(body.input[1]).toMatchObject(call);
   });
-  test("a server's own tools stay with it, and its own none with them", () => {
+  test("a server's own tools, and its `none`, are still sent to it", () => {
     const wire = getWire("openai-responses");
     const body = { model: "m", input: "Hi", tools: [{ type: "web_search" }, { type: "function", name: "f" }], tool_choice: "none" };
     const given = wire.decodeRequest({ path: "", query: {}, headers: {}, body });
@@ -59,13 +59,13 @@ describe("no tools are sent where none may be called", () => {
     expect(tools).toMatchObject(body.tools);
     expect(choice).toBe("none");
   });
-  test("the answer repeats what was asked", () => {
+  test("the answer echoes the request's tools and choice", () => {
     const answer = getWire("openai-responses").encodeResponse({ content: [], finish: { reason: "stop" } }, request);
     expect(answer).toMatchObject({ tool_choice: "none", tools: [{ name: "f" }, { name: "later" }] });
   });
 });
 
-describe("a call that comes although none was to come is handed on, and told of", () => {
+describe("a forbidden call is passed on, with a warning", () => {
   const call = { id: "call_0", index: 0, name: "f" };
   const events: Event[] = [
     { type: "tool-start", ...call },
@@ -84,7 +84,7 @@ describe("a call that comes although none was to come is handed on, and told of"
   });
 });
 
-describe("calls that were asked for and did not come, or too many, are told of", () => {
+describe("a missing required call, or too many calls, cause a warning", () => {
   const call = (index: number): Event[] => [
     { type: "tool-start", id: `call_${index}`, index, name: "f" },
     { type: "tool-end", id: `call_${index}`, index, name: "f", arguments: {}, json: "{}" },
@@ -114,7 +114,7 @@ describe("calls that were asked for and did not come, or too many, are told of",
   });
 });
 
-describe("servers that know no allowed tools are sent no others", () => {
+describe("servers without allowed tools are sent only those", () => {
   const tools = ["f", "g", "h"].map((name) => ({ name, parameters: { type: "object", properties: {} } }));
   test.each(["openai-chat", "openai-responses"] as const)("%s", (id) => {
     const wire = getWire(id);
@@ -137,7 +137,7 @@ describe("servers that know no allowed tools are sent no others", () => {
   });
 });
 
-describe("a server that takes a tool's name for `auto`, as llama-server does, is sent that tool alone, and must call one", () => {
+describe("a server that treats a named tool choice as `auto`, as llama-server does, is sent only that tool, and `required`", () => {
   const tools = ["f", "g"].map((name) => ({ name, parameters: { type: "object", properties: {} } }));
   test.each(["openai-chat", "openai-responses"] as const)("%s", (id) => {
     const asked = { model: "m", messages: [hi], tools, toolChoice: { name: "g" } };

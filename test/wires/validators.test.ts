@@ -20,7 +20,7 @@ describeShared("what real clients send is valid", () => {
   }
 });
 
-// ---- What is wrong is found
+// ---- Faults are found
 
 const params = { type: "object", properties: { a: { type: "string" } } };
 
@@ -74,14 +74,14 @@ const BODIES: Record<WireId, Record<string, unknown>> = {
 const WIRES = Object.keys(BODIES) as WireId[];
 
 describe("requests", () => {
-  test.each(WIRES)("%s: a plain one is valid, as a value and as text", (wire) => {
+  test.each(WIRES)("%s: a plain request is valid, as a value and as text", (wire) => {
     expect(validateRequest(wire, BODIES[wire])).toEqual([]);
     expect(validateRequest(wire, JSON.stringify(BODIES[wire]))).toEqual([]);
   });
-  test.each(WIRES)("%s: a field that the API does not have", (wire) => {
+  test.each(WIRES)("%s: an unknown field is a violation", (wire) => {
     expect(validateRequest(wire, { ...BODIES[wire], x: 1 })).toEqual(["body.x is not a field of this API"]);
   });
-  test.each([...WIRES, "no JSON"])("%s: no object at all", (text) => {
+  test.each([...WIRES, "no JSON"])("%s: a body that is not an object is a violation", (text) => {
     for (const wire of WIRES) expect(validateRequest(wire, text)).toHaveLength(1);
   });
 

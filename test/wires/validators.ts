@@ -26,15 +26,15 @@ const STREAMS: Record<WireId, (stream: string) => string[]> = {
   ollama: ollamaStream,
 };
 
-/** What is wrong with the body of a request, given as JSON text or as what it stands for. */
+/** The faults in a request body, given as JSON text or as a value. */
 export const validateRequest = (wire: WireId, body: unknown): string[] => REQUESTS[wire](asJson(body), "body");
 
-/** What is wrong with a request for a token count. */
+/** The faults in a token count request. */
 export const validateCount = (wire: WireId, body: unknown): string[] =>
   COUNTS[wire]?.(asJson(body), "body") ?? [`${wire} counts no tokens`];
 
-/** What is wrong with a whole stream, as text. */
+/** The faults in a whole stream, as text. */
 export const validateStream = (wire: WireId, text: string): string[] => STREAMS[wire](text);
 
-/** As it goes over the wire: what is undefined in an object is not there. */
+/** As it goes over the wire: undefined values are absent. */
 const asJson = (body: unknown): unknown => (typeof body === "string" ? parsed(body) : isRecord(body) ? parsed(JSON.stringify(body)) : body);

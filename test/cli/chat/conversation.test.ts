@@ -1,4 +1,4 @@
-// The conversation in a terminal, as a person has it.
+// A conversation in a terminal, as a person has it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -29,7 +29,7 @@ const model = () =>
     return [`Answer ${n} to \x1b[31m${last.content}`];
   });
 
-/** A conversation with it, from the first prompt on. */
+/** A conversation with it, up to the first prompt. */
 async function begin(flags: { think?: boolean; tool?: string[] } = {}) {
   const { url, bodies } = await model();
   const streams = new Streams();
@@ -40,7 +40,7 @@ async function begin(flags: { think?: boolean; tool?: string[] } = {}) {
 }
 
 describe("over streams", () => {
-  test("answers, commands, a model that changes, and the way out", async () => {
+  test("answers, commands, a change of the model, and /quit", async () => {
     const { streams, bodies, over } = await begin();
     await streams.says("What is 17 * (3 + 4)?", '{"expression":"17 * (3 + 4)"}', '{"result":119}', "2 steps · 2,400 in · 68 out");
     await streams.says("/model large", "large at ");
@@ -70,7 +70,7 @@ describe("over streams", () => {
     expect(streams.output).not.toContain("\x1b");
   });
 
-  test("what the server cannot be told is said behind the first answer", async () => {
+  test("settings that the server does not know are reported after the first answer", async () => {
     const { streams, over } = await begin({ think: true });
     await streams.says("hello", "thinking.enabled has no place in openai-chat");
     await streams.says("hello again", "Answer 1");
@@ -95,13 +95,13 @@ describe("over streams", () => {
     await over;
   });
 
-  test("a conversation is saved, loaded, shown as it was sent", async () => {
+  test("a conversation can be saved, loaded, and shown as it was sent", async () => {
     const { streams, bodies, over } = await begin();
     await streams.says("remember me", /\d out/);
     const file = join(state, "saved.json");
     await streams.says(`/save ${file}`, "saved to");
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, messages: [{ role: "user" }, { role: "assistant" }] });
-    await streams.type(`/save ${file}`, "Enter"); // a conversation goes on, and its file with it
+    await streams.type(`/save ${file}`, "Enter"); // the conversation goes on, and so does its file
     await streams.shows("saved to");
     const other = join(state, "package.json");
     writeFileSync(other, "{}");
@@ -122,7 +122,7 @@ describe("over streams", () => {
     await over;
   });
 
-  test("a tool of somebody else's is asked for", async () => {
+  test("a tool of the user's own needs approval", async () => {
     const tool = files.file(
       "launch.mjs",
       `import { defineTool } from ${JSON.stringify(library)}; export default defineTool({ name: "launch", run: () => "lift-off" });`,
@@ -139,7 +139,7 @@ describe("over streams", () => {
     expect(streams.output.split("or always")).toHaveLength(3);
   });
 
-  test("of several calls, each is shown when it is asked for", async () => {
+  test("each of several calls is shown when approval is asked", async () => {
     const tool = files.file(
       "launch-both.mjs",
       `export default { name: "launch", parameters: { properties: { side: {} } }, run: ({ side }) => side + " is up" };`,
@@ -169,13 +169,13 @@ describe("over streams", () => {
     await over;
   });
 
-  test("what is typed ahead when a tool is asked for is no answer, and is not lost", async () => {
+  test("text typed ahead is not taken as approval, and is not lost", async () => {
     const tool = files.file("launch-too.mjs", `export default { name: "launch", run: () => "lift-off" };`);
     const { streams, bodies, over } = await begin({ tool: [tool] });
     await streams.type("launch it", "Enter", "by the w");
     await streams.shows("and Enter");
     await streams.type("ay, always 😀x", "\x7f", "\x7f", "Enter");
-    await streams.shows("and Enter"); // it is asked again
+    await streams.shows("and Enter"); // it asks again
     await streams.says("yes", "lift-off", /\d out/, "Answer");
     expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("by the way, always");
     await streams.type("launch it", "Enter", "by the w");
@@ -190,7 +190,7 @@ describe("over streams", () => {
     await over;
   });
 
-  test("/retry sends what stands last in the conversation, whatever was said in another", async () => {
+  test("/retry repeats the last message of this conversation, whatever was said in another", async () => {
     const { streams, bodies, over } = await begin();
     const said = () =>
       bodies()
@@ -211,7 +211,7 @@ describe("over streams", () => {
     await over;
   });
 
-  test("a long line is pasted in one stroke, not drawn again for each of its characters", async () => {
+  test("a long line is pasted in one go, not redrawn for each character", async () => {
     const { streams, bodies, over } = await begin();
     const before = streams.output.length;
     const text = "word ".repeat(800);
@@ -222,7 +222,7 @@ describe("over streams", () => {
     await over;
   });
 
-  test("what is pasted is one message, what is typed ahead is not lost", async () => {
+  test("pasted lines are one message, and text typed ahead is not lost", async () => {
     const { streams, bodies, over } = await begin();
     await streams.says("\x1b[200~first line\rsecond\tline\x1b[201~", /\d out/);
     expect(bodies()[0]?.messages.at(-1)?.content).toBe("first line\nsecond\tline");
@@ -280,12 +280,12 @@ describe.skipIf(!hasTmux)(`in tmux${hasTmux ? "" : " (tmux is not installed)"}`,
     await terminal.shows("› paint it");
     await terminal.type("C-c");
     await terminal.type("/he", "Tab", "Enter");
-    await terminal.shows(/stop the answer; at the prompt, clear the line[\s\S]*›/); // a key before the prompt is a key for the command
+    await terminal.shows(/stop the answer; at the prompt, clear the line[\s\S]*›/); // a key before the prompt reaches the command
     await terminal.type("C-d");
     await terminal.exited;
   });
 
-  test("a real MCP server", async () => {
+  test("works with a real MCP server", async () => {
     const { url } = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "echo", with: { message: "hi" } }] : ["Done."]));
     const terminal = start(["--upstream", url, "--mcp", `${process.execPath} ${everything}`]);
     await terminal.shows("›");

@@ -1,4 +1,4 @@
-// `dragoman chat` on a model in its own process: a GGUF that says what the test wants.
+// `dragoman chat` on a model in its own process: a GGUF that says fixed tokens.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ const words = ["<end_function_response>", "It is", " late.", "<end_of_turn>"];
 writeFileSync(model, writeGguf(scriptedModel([...call, ...words])));
 const flags = ["--model", model, "--dialect", "functiongemma"];
 
-test("a call in the model's dialect runs, and the model goes on behind its result", () => {
+test("a call in the model's dialect runs, and the model continues after its result", () => {
   const run = dragoman(["chat", ...flags, "--json", "-p", "What time is it?"], "", { XDG_STATE_HOME: folder });
   const events = eventsOf(run);
   expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", name: "get_time", arguments: {} }));
@@ -45,7 +45,7 @@ test("/prompt shows the exact prompt, with its control tokens", async () => {
   await over;
 });
 
-test("where there is no other model, none is spoken of", async () => {
+test("without another model, none is suggested", async () => {
   const streams = new Streams();
   const over = chat({ model: "embedded", tools: true }, streams);
   await streams.shows("knows nothing");
@@ -55,7 +55,7 @@ test("where there is no other model, none is spoken of", async () => {
   await over;
 });
 
-test("a file that is not there is one line", () => {
+test("a missing file is an error in one line", () => {
   expect(dragoman(["chat", "--model", "none.gguf", "-p", "hi"])).toEqual({
     code: 2,
     stdout: "",

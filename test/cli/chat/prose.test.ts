@@ -1,4 +1,4 @@
-// A model's words on a terminal: what is shown does not depend on how the words were cut, and nothing is obeyed that should be seen.
+// A model's text on a terminal: what is shown does not depend on how the text was cut, and control characters are shown, not executed.
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -16,24 +16,24 @@ const shown = (text: string, options: Partial<ProseOptions> = {}): string => {
   return prose.add(text) + prose.end();
 };
 
-describe("Markdown looks like what it means", () => {
+describe("Markdown is rendered", () => {
   test.each([
     ["words", "Hello there", "Hello there\n"],
     ["bold", "a **b** c", "a <bold>b</bold> c\n"],
     ["bold over words", "**b c**.", "<bold>b</bold> <bold>c</bold>.\n"],
     ["code", "run `npm test` now", "run <cyan>npm</cyan> <cyan>test</cyan> now\n"],
     ["stars in code are stars", "`a ** b`", "<cyan>a</cyan> <cyan>**</cyan> <cyan>b</cyan>\n"],
-    ["a product is no markup", "2 * 3 and 2*3 and 2 ** 3", "2 * 3 and 2*3 and 2 ** 3\n"],
+    ["a multiplication is not markup", "2 * 3 and 2*3 and 2 ** 3", "2 * 3 and 2*3 and 2 ** 3\n"],
     ["a heading", "## Title here\ntext", "<bold>Title</bold> <bold>here</bold>\ntext\n"],
     ["lists", "- one\n  - two\n10. three", "• one\n  • two\n10. three\n"],
     ["a rule", "---", `<dim>${"─".repeat(24)}</dim>\n`],
     ["a quotation", "> so it is", "<dim>│</dim> so it is\n"],
     [
-      "fenced code, not broken and not read",
+      "fenced code, neither wrapped nor rendered",
       "```js\nif (a) {\n\tb(**c);\n}\n```\nafter",
       "<cyan>  if (a) {</cyan>\n<cyan>      b(**c);</cyan>\n<cyan>  }</cyan>\nafter\n",
     ],
-    ["a fence with more than the language", "```js title here\nx\n````\ny", "<cyan>  x</cyan>\ny\n"],
+    ["a fence with more than a language", "```js title here\nx\n````\ny", "<cyan>  x</cyan>\ny\n"],
     ["a fence that is never closed", "```\nlast", "<cyan>  last</cyan>\n"],
     ["bold that is never closed ends with its paragraph", "**a\n\nb", "<bold>a</bold>\n\nb\n"],
   ])("%s", (_, text, expected) => {
@@ -41,17 +41,17 @@ describe("Markdown looks like what it means", () => {
   });
 });
 
-test("lines break between words, lists hang, long words fill what they need", () => {
+test("lines break between words, lists have hanging indents, and long words are broken", () => {
   expect(shown("one two three four five six", { width: 14 })).toBe("one two three\nfour five six\n");
   expect(shown("- one two three four", { width: 12 })).toBe("• one two\n  three four\n");
   expect(shown("日本語の文", { width: 5 })).toBe("日本\n語の\n文\n");
 });
 
-test("a margin stands before every line", () => {
+test("every line begins with the margin", () => {
   expect(shown("one two\n\nthree", { width: 7, margin: "┊ " })).toBe("┊ one\n┊ two\n┊\n┊ three\n");
 });
 
-test("control characters are seen, not obeyed", () => {
+test("control characters are shown, not executed", () => {
   const text = "a\x1b[31mred\x07 \u202ertl `\x1b]0;t\x07`\n```\n\x1b[2J\n```\n";
   expect(shown(text, { width: 80 })).toBe("a\\x1b[31mred\\x07 \\u{202e}rtl \\x1b]0;t\\x07\n  \\x1b[2J\n");
 });
@@ -68,7 +68,7 @@ test("any split shows the same", () => {
   );
 });
 
-test("nothing but line breaks controls the terminal, and words that fit stay in the width", () => {
+test("only line breaks control the terminal, and words that fit stay within the width", () => {
   fc.assert(
     fc.property(anything, (text) => {
       const out = shown(text, { width: 30 });

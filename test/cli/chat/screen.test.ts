@@ -1,4 +1,4 @@
-// The events of a chat as they are shown.
+// How the events of a chat are shown.
 import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
 import { colourOf } from "../../../src/cli/chat/colours.ts";
@@ -26,7 +26,7 @@ const call = (name: string, json: string, id = "a"): ChatEvent[] => [
 const result = (output: string, more: object = {}): ChatEvent => ({ type: "tool-result", id: "a", name: "f", output, ...more });
 const say = (text: string): ChatEvent => ({ type: "text", text });
 
-test("thinking, a call, its result and the answer, set apart", () => {
+test("thinking, a call, its result and the answer are set apart", () => {
   const events: ChatEvent[] = [
     { type: "thinking-start" },
     { type: "thinking-delta", text: "Hm, " },
@@ -42,7 +42,7 @@ test("thinking, a call, its result and the answer, set apart", () => {
   expect(shown(events)).toBe('┊ Hm, red.\n\n● paint {"color":"red"}\n  └ ok\n\nIt is red.\n');
 });
 
-test("calls side by side: each result says whose it is", () => {
+test("concurrent calls: each result names its call", () => {
   const events = [...call("f", "{}", "a"), ...call("g", "{}", "b"), result("1"), result("2", { name: "g" })];
   expect(shown(events)).toBe("● f {}\n● g {}\n  └ f: 1\n  └ g: 2\n");
   expect(shown([...events, ...call("f", "{}"), result("3")])).toMatch(/● f \{\}\n {2}└ 3\n$/);
@@ -55,7 +55,7 @@ test("long arguments and results are folded, and say so", () => {
   expect(shown([result("y".repeat(120))]).split("\n")).toHaveLength(4);
 });
 
-test("who is asked about a call sees all of it: one that is folded, or one of several", () => {
+test("a call that needs approval is shown completely, even if it is folded or one of several", () => {
   const asked = (name: string, given: Record<string, string>) => ({ type: "tool-call" as const, id: "a", name, arguments: given });
   const screen = new Screen({ palette, width: 60 });
   const print = (...events: ChatEvent[]) => events.forEach((event) => void screen.print(event));
@@ -70,7 +70,7 @@ test("who is asked about a call sees all of it: one that is folded, or one of se
   expect(screen.whole(asked("run", { line: "ls" }))).toBe("");
 });
 
-test("what went wrong stands out", () => {
+test("errors stand out", () => {
   expect(shown([result("no", { isError: true })], { palette: coloured })).toContain("<red>no</red>");
   const [start, delta] = call("paint", '{"co');
   const cut: ChatEvent = { type: "tool-end", id: "a", index: 0, name: "paint", arguments: {}, truncated: true };
@@ -79,7 +79,7 @@ test("what went wrong stands out", () => {
   expect(shown([{ type: "left-out", messages: 4 }])).toContain("4 earlier messages");
 });
 
-test("nothing that a model or a tool says is obeyed", () => {
+test("nothing that a model or a tool says controls the terminal", () => {
   const nasty = "\x1b]0;title\x07\x1b[2J";
   const events = [say(nasty), { type: "finish", reason: "stop" } as const, ...call(nasty, JSON.stringify({ a: nasty })), result(nasty)];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
@@ -87,11 +87,11 @@ test("nothing that a model or a tool says is obeyed", () => {
   expect(plainText(`a\t${nasty}\n`)).toBe("a\t\\x1b]0;title\\x07\\x1b[2J\n");
 });
 
-test("images are named", () => {
+test("images are named by type and size", () => {
   expect(shown([result("", { media: [{ type: "media", mediaType: "image/png", data: "AAAA" }] })])).toBe("  └ [image/png 3 bytes]\n");
 });
 
-test("the whole of a result is for reading", () => {
+test("/show prints a whole result readably", () => {
   expect(wholeResult({ content: "a\nb\x07", n: 1, list: [1] })).toEqual([
     "content:",
     "  a",
@@ -105,12 +105,12 @@ test("the whole of a result is for reading", () => {
   expect(wholeResult("a\nb", [{ type: "media", mediaType: "image/png", name: "dot" }])).toEqual(["a", "b", "[image/png dot]"]);
 });
 
-test("usage in one line", () => {
+test("usage is one line", () => {
   expect(usageText({ inputTokens: 1200, outputTokens: 5, cachedTokens: 1000 })).toBe("1,200 in (1,000 cached) · 5 out");
   expect(usageText({})).toBe("");
 });
 
-test("a result is folded between its words", () => {
+test("a result is folded between words", () => {
   const output = "There is no tool nope. The tools are: get_time, calculate.";
   expect(shown([...call("nope", "{}"), { type: "tool-result", id: "a", name: "nope", output }], { width: 34 })).toContain(
     "  └ There is no tool nope. The \n    tools are: get_time, \n    calculate.\n",
@@ -129,11 +129,11 @@ describe("colours", () => {
     expect(colourOf(name)).toEqual({ hex, isLight });
   });
 
-  test.each(["", "reddish", "#12", "constructor", "\x1b]0;x\x07"])("%j is none", (name) => {
+  test.each(["", "reddish", "#12", "constructor", "\x1b]0;x\x07"])("%j is not a colour", (name) => {
     expect(colourOf(name)).toBeUndefined();
   });
 
-  test("the terminal wears it, and gets its own back", () => {
+  test("the terminal's background changes, and is restored", () => {
     let written = "";
     const write = (text: string): boolean => {
       written += text;

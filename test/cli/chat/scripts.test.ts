@@ -1,4 +1,4 @@
-// `dragoman chat` without a terminal: one prompt, a pipe, JSON, tools of one's own, MCP servers, and what it says when something is missing.
+// `dragoman chat` without a terminal: one prompt, a pipe, JSON, user-defined tools, MCP servers, and the errors when something is missing.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,8 +15,8 @@ const files = folder();
 const state = tempFolder();
 
 /**
- * The test's own server must go on answering, so the child is waited for, not blocked on. `null`: its stdin stays open, and it waits half a
- * second for somebody to write.
+ * The test's own server must keep answering, so the child runs asynchronously. `null`: its stdin stays open, and it waits half a second for
+ * input.
  */
 function chat(args: readonly string[], input: string | null = ""): Promise<Run> {
   const child = spawn(process.execPath, [main, "chat", ...args], { env: envWith({ XDG_STATE_HOME: state }) });
@@ -30,18 +30,18 @@ const eventsOf = ({ stdout }: Run): ChatEvent[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as ChatEvent);
 
-/** Calls that tool once, then says what it gave. */
+/** Calls that tool once, then repeats its result. */
 const using = (name: string, args: unknown) =>
   startModel((last, n): Doing[] => (n > 0 ? [`It gave ${last.content}`] : [{ call: name, with: args }]));
 
 describe("-p", () => {
-  test("prints the answer and nothing else, whether or not anybody closes its stdin", async () => {
+  test("prints only the answer, whether or not its stdin is closed", async () => {
     const { url } = await startModel(() => [{ think: "Hm." }, "Hello ", "there."]);
     for (const input of ["", null])
       expect(await chat(["--upstream", url, "-p", "hi"], input)).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
   });
 
-  test("what another program writes to its stdin stands behind the prompt", async () => {
+  test("text piped to its stdin follows the prompt", async () => {
     const { url, bodies } = await startModel(() => ["Six."]);
     expect(await chat(["--upstream", url, "--no-tools", "-p", "Sum:"], "1 2 3")).toMatchObject({ code: 0, stdout: "Six.\n" });
     expect(JSON.stringify(bodies()[0]?.messages)).toContain("Sum:\\n\\n1 2 3");
@@ -61,14 +61,14 @@ describe("-p", () => {
     );
   });
 
-  test("files are written into the folder that was given", async () => {
+  test("files are written into the given folder", async () => {
     const { url } = await using("write_file", { path: "a/hello.txt", content: "Hello" });
     const path = mkdtempSync(join(state, "folder-"));
     expect(await chat(["--upstream", url, "--folder", path, "-p", "write it"])).toMatchObject({ code: 0 });
     expect(readFileSync(join(path, "a/hello.txt"), "utf8")).toBe("Hello");
   });
 
-  test("a folder that is not there, or none, is a mistake", async () => {
+  test("a folder that is missing or a file is a mistake", async () => {
     for (const path of [join(state, "nope"), files.file("a-file", "x")])
       expect(await chat(["--folder", path, "-p", "hi"])).toEqual({
         code: 2,
@@ -77,7 +77,7 @@ describe("-p", () => {
       });
   });
 
-  test.each(["", "  \n"])("an empty prompt, %j, asks nobody", async (prompt) => {
+  test.each(["", "  \n"])("an empty prompt, %j, reaches no model", async (prompt) => {
     const { url, bodies } = await startModel(() => ["Hello?"]);
     const stderr = "dragoman: the prompt is empty, and nothing is piped in: there is nothing to answer\n";
     expect(await chat(["--upstream", url, "-p", prompt], "")).toEqual({ code: 2, stdout: "", stderr });
@@ -85,13 +85,13 @@ describe("-p", () => {
     expect(await chat(["--upstream", url, "-p", prompt], "Hi")).toMatchObject({ code: 0, stdout: "Hello?\n" });
   });
 
-  test("what the server cannot be told is said, once", async () => {
+  test("settings that the server does not know are reported, once", async () => {
     const { url } = await using("get_time", {});
     const { code, stderr } = await chat(["--upstream", url, "--think", "-p", "what time is it?"]);
     expect([code, stderr]).toEqual([0, "dragoman: thinking.enabled has no place in openai-chat and was left out\n"]);
   });
 
-  test("--json: every event is a line", async () => {
+  test("--json prints every event as a line", async () => {
     const { url } = await using("get_time", {});
     const events = eventsOf(await chat(["--upstream", url, "--json", "-p", "what time is it?"]));
     expect(events.map(({ type }) => type)).toEqual(
@@ -116,13 +116,13 @@ describe("-p", () => {
     ).toBe("red \x1b[31mred\x07\n\tend");
   });
 
-  test("--no-tools", async () => {
+  test("--no-tools declares no tools", async () => {
     const { url, bodies } = await startModel(() => ["Hi"]);
     await chat(["--upstream", url, "--no-tools", "-p", "hi"]);
     expect(bodies()[0]).not.toHaveProperty("tools");
   });
 
-  test("an error of the upstream is one line and exit code 2", async () => {
+  test("an upstream error is one line and exit code 2", async () => {
     const { url } = await startModel(() => []);
     const gone = await chat(["--upstream", `${nobody}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
     expect(gone).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^dragoman: .*\n$/) });
@@ -134,13 +134,13 @@ describe("-p", () => {
   });
 });
 
-test("lines that are piped in are a conversation", async () => {
+test("piped lines are a conversation", async () => {
   const { url, bodies } = await startModel((last) => [`You said ${last.content}.`]);
   expect(await chat(["--upstream", url], "one\n\ntwo\n")).toEqual({ code: 0, stdout: "You said one.\nYou said two.\n", stderr: "" });
   expect(bodies()[1]?.messages.map(({ content }) => content)).toEqual(["one", "You said one.", "two"]);
 });
 
-test("a conversation that was saved goes on", async () => {
+test("a saved conversation continues", async () => {
   const { url, bodies } = await startModel(() => ["Ann."]);
   const data = {
     version: 1,
@@ -165,7 +165,7 @@ test("--help names the folder of the files that the model may use", async () => 
 describe("--tool", () => {
   const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
 
-  test("a module of one's own", async () => {
+  test("a module with defineTool", async () => {
     const file = files.file(
       "tool.mjs",
       `import { defineTool } from ${JSON.stringify(library)};
@@ -192,16 +192,16 @@ describe("--tool", () => {
   });
 
   test.each([
-    ["that is not there", "none.mjs", undefined, "cannot read none.mjs: there is no such file"],
+    ["that is missing", "none.mjs", undefined, "cannot read none.mjs: there is no such file"],
     ["without tools", "empty.mjs", "export const a = 1;", "exports no tool"],
     [
-      "with a schema that is none",
+      "with an invalid schema",
       "schema.mjs",
       "export default { name: 'a', parameters: { type: 'thing' }, run() {} };",
       "not a valid JSON Schema",
     ],
-    ["with a fault", "fault.mjs", "throw new Error('broken module');", "broken module"],
-  ])("a module %s", async (_, name, source, why) => {
+    ["with an error", "fault.mjs", "throw new Error('broken module');", "broken module"],
+  ])("a module %s is reported", async (_, name, source, why) => {
     const { url } = await startModel(() => ["Hi"]);
     const file = source === undefined ? name : files.file(name, source);
     expect(await chat(["--upstream", url, "--tool", file, "-p", "x"])).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
@@ -226,7 +226,7 @@ describe("--mcp", () => {
     expect(JSON.stringify(bodies()[1]?.messages)).toContain("data:image/png;base64,iVBOR");
   });
 
-  test("what a server would like the model to know stands in the system text, once, behind the user's", async () => {
+  test("a server's instructions are in the system text, once, after the user's", async () => {
     const { url, bodies } = await startModel(() => ["Hi"]);
     await chat(["--upstream", url, "--mcp", server, "--mcp", server, "--system", "Be kind.", "-p", "x"]);
     const { content } = bodies()[0]?.messages[0] ?? {};
@@ -234,7 +234,7 @@ describe("--mcp", () => {
     expect(String(content).split("# Everything Server")).toHaveLength(2);
   });
 
-  test("a file of servers: their variables, their folders, and their names before those of tools that are taken", async () => {
+  test("a file of servers: variables, folders, and a prefix for tool names that are taken", async () => {
     const bad = fileURLToPath(new URL("../../chat/mcp-server.mjs", import.meta.url));
     const file = files.file("my servers.json", {
       mcpServers: {
@@ -260,13 +260,13 @@ describe("--mcp", () => {
       { mcpServers: { x: { url: "http://127.0.0.1:1", headers: { authorization: `Bearer \${NO_SUCH_KEY}` } } } },
       "no variable NO_SUCH_KEY",
     ],
-  ])("a file with a mistake: %s", async (name, json, why) => {
+  ])("a file with a mistake is reported: %s", async (name, json, why) => {
     const { url } = await startModel(() => ["Hi"]);
     const run = await chat(["--upstream", url, "--mcp", files.file(name, json), "-p", "x"]);
     expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 
-  test("a command that is none", async () => {
+  test("an unknown command is reported", async () => {
     const { url } = await startModel(() => ["Hi"]);
     expect(await chat(["--upstream", url, "--mcp", "there-is-no-such-command", "-p", "x"])).toMatchObject({
       code: 2,
@@ -275,7 +275,7 @@ describe("--mcp", () => {
   });
 });
 
-test("what is piped in stands behind the prompt", async () => {
+test("piped text follows the prompt", async () => {
   const { url, bodies } = await startModel(() => ["ok"]);
   const file = join(state, "input.txt");
   writeFileSync(file, "three\nlines\nhere\n");

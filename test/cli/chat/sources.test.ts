@@ -1,4 +1,4 @@
-// Which model a conversation begins with, where nobody says one.
+// Which model a conversation begins with by default.
 import { expect, test } from "vitest";
 import { type SourceFlags, sourcesOf, speakerOf, speakersOf } from "../../../src/cli/chat/sources.ts";
 import { collect } from "../../../src/core/fold.ts";
@@ -6,7 +6,7 @@ import { all } from "../../events.ts";
 import { sse, startServer } from "../../servers.ts";
 import { startModel } from "./upstream.ts";
 
-/** The models that a chat may speak with, the first one first, where these servers run on the machine. */
+/** The models that a chat may use, first one first, if these servers run on the machine. */
 async function modelsWith(urls: readonly string[], flags: SourceFlags = {}): Promise<string[]> {
   const found = Object.fromEntries(urls.map((url) => [new URL(url).host, { urls: [url] }]));
   const sources = await sourcesOf(flags, async () => found);
@@ -16,7 +16,7 @@ async function modelsWith(urls: readonly string[], flags: SourceFlags = {}): Pro
   return speakers.map(({ model }) => model.id);
 }
 
-test("it is the embedded one; what runs on the machine comes behind it", async () => {
+test("the embedded one; servers on the machine come after it", async () => {
   const { url } = await startModel(() => ["Hi"]);
   const empty = await startModel(() => [], []);
   const locked = await startServer((response) => void response.writeHead(401).end());
@@ -25,12 +25,12 @@ test("it is the embedded one; what runs on the machine comes behind it", async (
   expect(await modelsWith([empty.url, `${locked.url}/v1`])).toEqual(["dragoman-tiny"]);
 });
 
-test("who asks for the embedded one gets it, whatever runs", async () => {
+test("the embedded model is used on request, whatever else runs", async () => {
   const { url } = await startModel(() => ["Hi"]);
   expect(await modelsWith([url], { model: "embedded" })).toEqual(["dragoman-tiny"]);
 });
 
-test("calls that a server left in the text are calls here, too, as in `dragoman serve`", async () => {
+test("calls that a server left in the text are rescued, as in `dragoman serve`", async () => {
   const said = '<tool_call>\n{"name": "calculate", "arguments": {"expression": "17*3"}}\n</tool_call>';
   const props = { default_generation_settings: { params: {}, n_ctx: 4096 }, model_path: "/models/Qwen2.5-7B-Instruct-Q4_K_M.gguf" };
   const answers: Readonly<Record<string, unknown>> = {

@@ -15,10 +15,10 @@ export interface Screenful {
   type(...keys: string[]): Promise<void>;
 }
 
-/** In control mode tmux says whenever a pane has new output: nothing is polled, and nothing sleeps. */
-/** Longer, nobody waits for a screen: the test shall say what it saw. */
+/** After this long the test fails, and reports what the screen shows. */
 const PATIENCE_MS = 20_000;
 
+/** In control mode tmux reports new output of a pane: nothing is polled, and nothing sleeps. */
 export class Tmux implements Screenful {
   readonly #client: ChildProcess;
   readonly #socket = `dragoman-${randomUUID()}`;
@@ -36,7 +36,7 @@ export class Tmux implements Screenful {
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.exited = once(this.#client, "exit");
-    this.#replies.push(() => {}); // to new-session itself
+    this.#replies.push(() => {}); // the reply to new-session itself
     this.#client.stdout?.setEncoding("utf8").on("data", (text: string) => this.#read(text));
   }
 
@@ -111,7 +111,7 @@ export class Tmux implements Screenful {
 const NAMED = /^(Enter|C-[a-z]|Up|Down|Tab)$/;
 const CODES: Readonly<Record<string, string>> = { Enter: "\r", Up: "\x1b[A", Down: "\x1b[B", Tab: "\t" };
 
-/** Streams that say they are a terminal, without one: what is written is kept as it is. */
+/** Streams that claim to be a terminal: what is written is kept as it is. */
 export class Streams implements Screenful {
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
@@ -133,7 +133,7 @@ export class Streams implements Screenful {
     this.stdout = Object.assign(output, { isTTY: true, columns: 100, rows: 50 }) as unknown as WriteStream;
   }
 
-  /** Only what was written since the last time something was shown. */
+  /** Only what was written since the last `shows`. */
   shows(text: string | RegExp): Promise<string> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -149,7 +149,7 @@ export class Streams implements Screenful {
     });
   }
 
-  /** A line, and what is shown for it, one after the other. */
+  /** Types a line, then waits for each of these texts. */
   async says(line: string, ...shown: (string | RegExp)[]): Promise<void> {
     await this.type(line, "Enter");
     for (const one of shown) await this.shows(one);

@@ -1,4 +1,4 @@
-// A server that speaks OpenAI's wire and answers what a test tells it to.
+// A server that speaks OpenAI's wire and gives the answers of a test.
 import { type Seen, sse, startServer } from "../../servers.ts";
 
 export interface Said {

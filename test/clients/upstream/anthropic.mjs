@@ -1,4 +1,4 @@
-// An upstream of Anthropic's messages, and of servers that nearly speak it.
+// An upstream with Anthropic's messages API, and servers that nearly speak it.
 import { pieces, SIGNATURE, sse } from "./framing.mjs";
 
 export const url = (base) => base;

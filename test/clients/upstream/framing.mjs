@@ -1,4 +1,4 @@
-// How the bytes of a stream leave: SSE in all its legal spellings, cut wherever the manner says.
+// How the bytes of a stream are sent: SSE in all its legal spellings, cut wherever the manner says.
 
 /** What Anthropic and Gemini seal their thinking with. */
 export const SIGNATURE = "c2lnbmF0dXJl";
@@ -12,7 +12,7 @@ export function dice(seed = 1) {
   };
 }
 
-/** `text` in pieces of so many characters; never in the middle of a surrogate pair, which JSON could not say. */
+/** `text` in pieces of this many characters, never inside a surrogate pair, which JSON could not express. */
 export function pieces(text, size = 24) {
   const characters = [...text];
   const count = Math.min(size, Math.max(1, characters.length));
@@ -27,7 +27,7 @@ export function sse({ name, data }, { eol = "\n", comments, noSpace, lines, even
   return `${comments ? `: keep-alive${eol}${eol}` : ""}${head}${body.join("")}${eol}`;
 }
 
-/** What leaves in one write each: an event, or bytes cut anywhere, in the middle of a character too. */
+/** What is sent in one write each: an event, or bytes cut anywhere, even inside a character. */
 export function writes(texts, { cut }) {
   if (!cut) return texts;
   const bytes = Buffer.from(texts.join(""));

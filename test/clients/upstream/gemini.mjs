@@ -1,4 +1,4 @@
-// An upstream of Gemini's generateContent.
+// An upstream with Gemini's generateContent.
 import { pieces, SIGNATURE, sse } from "./framing.mjs";
 
 export const url = (base) => base;

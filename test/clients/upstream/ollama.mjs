@@ -1,4 +1,4 @@
-// An upstream of Ollama's /api/chat: lines of JSON.
+// An upstream with Ollama's /api/chat: lines of JSON.
 import { pieces } from "./framing.mjs";
 
 export const url = (base) => base;

@@ -1,10 +1,10 @@
-// An upstream of OpenAI's chat completions, with every bad habit that servers of this wire are known for.
+// An upstream with OpenAI's chat completions, with every bad habit that servers of this wire are known for.
 import { pieces, sse } from "./framing.mjs";
 
 export const url = (base) => `${base}/v1`;
 export const path = "/v1/chat/completions";
 
-/** What a server does otherwise than OpenAI's own. */
+/** What a server does differently from OpenAI's own. */
 export const manners = {
   "as OpenAI does it": {},
   "one character at a time": { size: 1 },
@@ -90,7 +90,7 @@ export function stream(answer, manner) {
   return [...chunks.map((data) => sse({ data }, manner)), ...(done ? [sse({ data: "[DONE]" }, manner)] : [])];
 }
 
-/** An answer that was cut: by the limit of tokens, or by a server that broke. */
+/** An answer that was cut off: by the token limit, or by a broken server. */
 function endOf(cut, head, manner) {
   if (cut === "length") {
     const data = { ...head, choices: [{ index: 0, delta: {}, finish_reason: "length" }] };

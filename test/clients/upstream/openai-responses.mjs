@@ -1,4 +1,4 @@
-// An upstream of OpenAI's Responses, and of servers that send only the half of it.
+// An upstream with OpenAI's Responses, and servers that send only half of it.
 import { pieces, sse } from "./framing.mjs";
 
 export const url = (base) => `${base}/v1`;

@@ -1,4 +1,4 @@
-// An upstream that says what a script tells it to, in one wire, and in any manner. It keeps what it was asked.
+// An upstream that follows a script, in one wire, and in any manner. It keeps the requests it got.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import * as anthropic from "./anthropic.mjs";
@@ -9,13 +9,13 @@ import * as chat from "./openai-chat.mjs";
 import * as responses from "./openai-responses.mjs";
 import { TEXTS } from "./text.mjs";
 
-/** What an upstream of this kind speaks, and what the gateway is told of its models. */
+/** The wires of an upstream of this kind, and what the gateway is told about its models. */
 export const configOf = (kind) => ({ speaks: TEXTS[kind]?.speaks ?? kind, rule: TEXTS[kind]?.rule });
 
 export const WIRES = { "openai-chat": chat, "openai-responses": responses, anthropic, gemini, ollama };
 
 const MODEL = "test-model";
-/** What it lists, whoever asks. */
+/** Its list of models, for any client. */
 const MODELS = {
   "/v1/models": { object: "list", data: [{ id: MODEL, object: "model", created: 1, owned_by: "us" }] },
   "/v1beta/models": { models: [{ name: `models/${MODEL}`, supportedGenerationMethods: ["generateContent"] }] },
@@ -24,9 +24,9 @@ const MODELS = {
 };
 
 /**
- * `script` gets `{ text, body, tools, streamed, n }` (the request as it came, and parsed; the names of its tools; how many came before)
- * and gives `{ thinking, text, calls, manner }`, or `{ status, error }`; `delayMs` before it answers at all, `pauseMs` behind its first
- * piece or, with `pauseInside`, in the middle of it all.
+ * `script` gets `{ text, body, tools, streamed, n }` (the request as text and parsed, the names of its tools, how many requests came
+ * before) and returns `{ thinking, text, calls, manner }`, or `{ status, error }`; `delayMs` before the answer, `pauseMs` after its first
+ * piece or, with `pauseInside`, in the middle.
  */
 export async function startUpstream(wireId, script) {
   const wire = WIRES[wireId] ?? TEXTS[wireId];
@@ -79,7 +79,7 @@ async function send(response, wire, { streamed }, answer) {
     if (response.destroyed) return;
     if (!response.write(piece)) await drained(response);
     if (i === pauseAt && pauseMs > 0) await later(pauseMs);
-    else if (i % 8 === 0) await new Promise(setImmediate); // so that it leaves before the next is written
+    else if (i % 8 === 0) await new Promise(setImmediate); // so that it is sent before the next is written
   }
   if (answer.cut === "gone") response.destroy();
   else response.end();

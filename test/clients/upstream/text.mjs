@@ -5,7 +5,7 @@ import * as chat from "./openai-chat.mjs";
 
 const hermesCall = ({ name, args }) => `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
 
-/** Gemma's strings stand between tokens of their own, and nothing in them is escaped. */
+/** Gemma's strings are between tokens of their own, and nothing in them is escaped. */
 const gemmaValue = (value) => {
   if (typeof value === "string") return `<|"|>${value}<|"|>`;
   if (Array.isArray(value)) return `[${value.map(gemmaValue).join(",")}]`;
@@ -52,7 +52,7 @@ const completing = (id) => {
   };
 };
 
-/** A chat whose calls are text; `rule` says what the gateway is told of the model. */
+/** A chat whose calls are text; `rule`: what the gateway is told about the model. */
 const chatting = (rule, read) => {
   const asText = (answer) => ({
     ...answer,

@@ -1,5 +1,5 @@
-// llama-server, vLLM, SGLang and Ollama as far as an engine needs them (their sources of August 2026), with a real tokenizer: they know which
-// ids are control tokens, and do not write them unless they are told to.
+// llama-server, vLLM, SGLang and Ollama as far as an engine needs them (their sources of August 2026), with a real tokenizer: they know
+// which ids are control tokens, and write those only on request.
 import type { JsonObject } from "../../../src/core/nouns.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { listDialects } from "../../../src/dialects/registry.ts";
@@ -8,7 +8,7 @@ import { bpeVocabulary, type Vocabulary } from "../../dialects/tokenizers.ts";
 import { type Seen, startServer, type TestServer } from "../../servers.ts";
 
 export interface Completion {
-  /** In pieces, as it is sent. */
+  /** The output, in the pieces in which it is sent. */
   text: readonly string[];
   end?: "stop" | "length";
   /** The string at which it stopped. */
@@ -21,16 +21,16 @@ export interface FakeOptions {
   context?: number;
   /** Without `/tokenize`. */
   mute?: boolean;
-  /** llama-server with several models, of which it loads one when it is asked to do something with it. */
+  /** A llama-server with several models, which loads a model when it is used. */
   router?: boolean;
 }
 
 export interface Fake extends TestServer {
-  /** The bodies of completions, in order. */
+  /** The bodies of the completion requests, in order. */
   asked: (JsonObject & { prompt: string | number[] })[];
   /** How many texts were tokenized. */
   tokenized: number;
-  /** What is added to each id: another vocabulary. */
+  /** Added to each id, to simulate another vocabulary. */
   shift: number;
   /** The models that a router has loaded. */
   loaded: string[];
@@ -67,7 +67,7 @@ export async function startFake(
       const special = id !== "llama-server" || body.parse_special === true;
       const first = (body.add_special ?? body.add_special_tokens) ? [bos] : [];
       const tokens = [...first, ...idsOf(text, special)].map((token) => token + server.shift);
-      const length = { vllm: context, sglang: 1e30 }[id as string]; // SGLang says what the tokenizer's file says
+      const length = { vllm: context, sglang: 1e30 }[id as string]; // SGLang reports what the tokenizer file says
       return json({ tokens, ...(length === undefined ? {} : { count: tokens.length, max_model_len: length }) });
     }
     const about = ABOUT[id][path];
@@ -114,7 +114,7 @@ const ABOUT: Readonly<Record<ServerId, Readonly<Record<string, (facts: Facts) =>
   },
 };
 
-/** The text up to the first of the strings at which it was told to stop. */
+/** The text up to the first stop string. */
 function upTo(stops: readonly string[], text: readonly string[]): string[] {
   const all = text.join("");
   const end = Math.min(all.length, ...stops.map((stop) => all.indexOf(stop)).filter((at) => at >= 0));
@@ -126,13 +126,13 @@ function upTo(stops: readonly string[], text: readonly string[]): string[] {
   });
 }
 
-/** The control tokens that it takes out of its output. */
+/** The control tokens that it removes from its output. */
 function hidden(id: ServerId, { skip_special_tokens, preserved_tokens = [] }: JsonObject): readonly string[] {
   if (id === "llama-server") return CONTROLS.filter((token) => !(preserved_tokens as string[]).includes(token));
   return id === "ollama" || skip_special_tokens === false ? [] : CONTROLS;
 }
 
-/** What it does not take. */
+/** The error for a request that it does not accept. */
 const REFUSALS: Readonly<Partial<Record<ServerId, (body: JsonObject) => string | undefined>>> = {
   "llama-server": ({ grammar_lazy, grammar_triggers = [], preserved_tokens = [] }) => {
     const triggers = grammar_triggers as { type: number; value: string }[];
@@ -206,7 +206,7 @@ const STREAMS: Readonly<Record<ServerId, (text: readonly string[], end: End) => 
   ],
 };
 
-/** All control tokens of a dialect that its prompts and its outputs have. */
+/** All control tokens that occur in a dialect's prompts and outputs. */
 export function controlsOf(dialect: Dialect): string[] {
   const tools = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
   const call = { id: "functions.f:0", name: "f", arguments: { a: "b" } };
@@ -235,7 +235,7 @@ export function controlsOf(dialect: Dialect): string[] {
   return [...new Set([...written, ...(dialect.grammar?.(tools, "auto").preserved ?? []), ...dialect.stops])];
 }
 
-/** One for all, since it is large: it has the control tokens of every dialect. */
+/** Shared, since it is large: it has the control tokens of every dialect. */
 const CONTROLS = [...new Set(listDialects().flatMap(controlsOf))].toSorted((a, b) => b.length - a.length);
 export const vocabulary: Vocabulary = bpeVocabulary(CONTROLS);
 

@@ -1,4 +1,4 @@
-// `dialect` is one setting, whoever takes it.
+// The `dialect` setting means the same in every engine.
 import { describe, expect, test } from "vitest";
 import type { Request } from "../../../src/core/nouns.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
@@ -25,12 +25,12 @@ const makers: readonly (readonly [string, (dialect: DialectSetting) => Engine])[
 const mine: Dialect = { ...hermes, id: "mine" };
 
 describe.each(makers)("%s", (name, make) => {
-  test.each(["hermes/none", "none", "", "auto/none"])("says at once that %j names nothing", (setting) => {
+  test.each(["hermes/none", "none", "", "auto/none"])("refuses an unknown dialect at once: %j", (setting) => {
     expect(() => make(setting)).toThrow(/unknown (dialect|variant)/);
   });
 
   test.each([["hermes", "hermes"] as const, ["hermes/qwen2.5-7b-instruct", "hermes"] as const, [mine, "mine"] as const])(
-    "takes an id, an id and a variant, and a dialect of somebody's own (%#)",
+    "accepts an id, an id with a variant, and a custom dialect (%#)",
     async (setting, id) => {
       const engine = make(setting);
       if (name === "createCompletions") {
@@ -45,7 +45,7 @@ describe.each(makers)("%s", (name, make) => {
   );
 });
 
-describe("tools in band, where a request declares none and its history has calls", () => {
+describe("tools in band, if a request declares none but its history has calls", () => {
   const history: Request = {
     model: "any",
     messages: [
@@ -56,7 +56,7 @@ describe("tools in band, where a request declares none and its history has calls
     ],
   };
 
-  test.each([[[]], [undefined]])("calls and results go as text, and the answer is text: tools %j", async (none) => {
+  test.each([[[]], [undefined]])("calls and results are sent as text, and the answer is text: tools %j", async (none) => {
     const scripted = createScripted(() => [
       { type: "text", text: CALL },
       { type: "finish", reason: "stop" },

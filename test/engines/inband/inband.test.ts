@@ -1,4 +1,4 @@
-// In-band tools over an engine that says what it was told to say.
+// In-band tools over a scripted engine.
 import { expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
 import type { Event, Request } from "../../../src/core/nouns.ts";
@@ -16,7 +16,7 @@ const eventsOf = (script: Event[]): Promise<Event[]> =>
   all(createInband(createScripted([script]), { dialect: "hermes" }).generate(request));
 const answer = async (script: Event[]) => collect(await eventsOf(script));
 
-test("a server that reads a call by itself, though it was told of no tools, has made one", async () => {
+test("a call that the server parsed by itself, although it got no tools, is a call", async () => {
   const { content, finish } = await answer([
     { type: "text", text: "Let me look." },
     { type: "tool-start", id: "a", index: 0, name: "look" },
@@ -27,7 +27,7 @@ test("a server that reads a call by itself, though it was told of no tools, has 
   expect(finish).toEqual({ reason: "tool-calls" });
 });
 
-test("the calls that a server reads and those that it leaves in the text are counted together, and stand one behind the other", async () => {
+test("calls that a server parses and calls that it leaves in the text are numbered together, one after the other", async () => {
   const call = '<tool_call>\n{"name": "look", "arguments": {"at": 1}}\n</tool_call>';
   const native = (id: string, index: number): Event[] => [
     { type: "tool-start", id, index, name: "look" },
@@ -55,7 +55,7 @@ test("the calls that a server reads and those that it leaves in the text are cou
   expect(new Set(deltas)).toEqual(new Set(starts.map(({ id }) => id)));
 });
 
-test("blanks between thinking and a call are nobody's text, whoever told the thinking from it", async () => {
+test("blanks between thinking and a call are dropped, even if the server separated the thinking", async () => {
   const { content } = await answer([
     { type: "thinking-start" },
     { type: "thinking-delta", text: "Hm." },

@@ -1,4 +1,4 @@
-// Files that are not what they should be. Most of these end the process of whoever gives them to llama.cpp; here they are errors.
+// Damaged model files. Most of these would crash a process that loads them with llama.cpp; here they are errors.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -32,46 +32,46 @@ const withTensor = (name: string, change: Partial<Tensor>): Buffer => {
   return writeGguf({ ...model, tensors });
 };
 
-describe("a file that is no model", () => {
+describe("a file that is not a model is an error", () => {
   test.each<[string, Uint8Array, RegExp]>([
     ["nothing", Buffer.alloc(0), /it is no GGUF/],
     ["another kind", Buffer.from("PK\x03\x04 a zip"), /it is no GGUF/],
     ["another magic", writeGguf(model, { magic: "GGML" }), /it is no GGUF/],
-    ["a page of HTML", Buffer.from("<!doctype html>"), /it is no GGUF/],
+    ["an HTML page", Buffer.from("<!doctype html>"), /it is no GGUF/],
   ])("%s", async (_, bytes, message) => {
     expect(await complaint(bytes)).toMatch(message);
   });
 
-  test("a folder", async () => {
+  test("a folder, or no model at all", async () => {
     await expect(createLlama({ model: folder })).rejects.toThrow(/it is a folder/);
     for (const nothing of [{}, { model: "" }]) await expect(createLlama(nothing as never)).rejects.toThrow(/no model was named/);
   });
 });
 
-describe("a header that lies", () => {
+describe("a false header is an error", () => {
   test.each<[string, Lies, RegExp]>([
-    ["a version of the future", { version: 4 }, /its GGUF version is 4/],
+    ["a future version", { version: 4 }, /its GGUF version is 4/],
     ["more pairs than there are", { pairs: 1_000_000 }, /cut off|broken/],
-    ["pairs without end", { pairs: 2n ** 63n }, /cut off|broken/],
+    ["endless pairs", { pairs: 2n ** 63n }, /cut off|broken/],
     ["fewer pairs than there are", { pairs: 5 }, /cut off|broken|does not say|dimensions/],
     ["more tensors than there are", { tensorCount: 100_000 }, /cut off|broken|dimensions/],
-    ["tensors without end", { tensorCount: 2n ** 63n }, /cut off|broken|dimensions/],
+    ["endless tensors", { tensorCount: 2n ** 63n }, /cut off|broken|dimensions/],
     ["no tensors", { tensorCount: 0 }, /it has no tensors/],
-    ["tensors behind the end", { shift: 2n ** 40n }, /it is cut off: token_embd/],
-    ["tensors a little off", { shift: 32 }, /cut off|cannot load/],
+    ["tensors beyond the end of the file", { shift: 2n ** 40n }, /it is cut off: token_embd/],
+    ["tensors at a wrong offset", { shift: 32 }, /cut off|cannot load/],
   ])("%s", async (_, lies, message) => {
     expect(await complaint(writeGguf(model, lies))).toMatch(message);
   });
 });
 
-describe("a file that is cut", () => {
+describe("a truncated file is an error", () => {
   const places = [4, 20, 100, 1000, 5000, whole.length >> 1, whole.length - 1];
   test.each(places)("at byte %i", async (at) => {
     expect(await complaint(whole.subarray(0, at))).toMatch(/cut off/);
   });
 });
 
-describe("metadata", () => {
+describe("wrong metadata is an error", () => {
   const needed = ["context_length", "embedding_length", "block_count", "feed_forward_length", "attention.head_count"];
   const keys = ["general.architecture", ...needed.map((key) => `gemma3.${key}`), "tokenizer.ggml.model"];
   test.each(keys)("without %s", async (key) => {
@@ -88,25 +88,29 @@ describe("metadata", () => {
   test.each<[string, Record<string, Metadata[string]>, RegExp]>([
     ["a thousand blocks", { "gemma3.block_count": 1000 }, /says that it has 1000 blocks/],
     ["no heads in any block", { "gemma3.attention.head_count": { i32: [0, 0] } }, /is no count/],
-    ["an odd rotation", { "gemma3.rope.dimension_count": 7 }, /is odd/],
-    ["a later part", { "split.no": 1, "split.count": 3, "general.architecture": "" }, /is part 2 of 3: the first stands for all/],
+    ["an odd rotation dimension", { "gemma3.rope.dimension_count": 7 }, /is odd/],
+    [
+      "a later part of a split model",
+      { "split.no": 1, "split.count": 3, "general.architecture": "" },
+      /is part 2 of 3: the first stands for all/,
+    ],
     ["parts counted in the wrong type", { "split.count": 3 }, /split.count has the wrong type/],
     ["an alignment of 7", { "general.alignment": 7 }, /alignment/],
     ["no tokens", { "tokenizer.ggml.tokens": [] }, /no vocabulary/],
     ["tokens that are numbers", { "tokenizer.ggml.tokens": { i32: [1, 2] } }, /no vocabulary/],
     ["no vocabulary", { "tokenizer.ggml.model": "none" }, /no vocabulary/],
-    ["one token twice", { "tokenizer.ggml.tokens": vocabulary.map((token) => (token === "the" ? "th" : token)) }, /1 of them twice/],
+    ["a duplicate token", { "tokenizer.ggml.tokens": vocabulary.map((token) => (token === "the" ? "th" : token)) }, /1 of them twice/],
     ["no bytes", { "tokenizer.ggml.tokens": vocabulary.map((token) => token.replace("<0x", "<1x")) }, /lacks \d+ of 256 bytes/],
     ["one more block", { "gemma3.block_count": 3 }, /missing tensor: it has fewer blocks than it says/],
-    // What llama.cpp itself refuses in words is told in its words.
+    // Errors that llama.cpp itself reports are passed on in its words.
     ["another architecture", { "general.architecture": "bert" }, /does not say its bert.context_length/],
-    ["half of the scores", { "tokenizer.ggml.scores": { f32s: [1, 2] } }, /cannot load model.gguf: /],
+    ["too few scores", { "tokenizer.ggml.scores": { f32s: [1, 2] } }, /cannot load model.gguf: /],
   ])("%s", async (_, changes, message) => {
     expect(await complaint(withMetadata(changes))).toMatch(message);
   });
 });
 
-describe("tensors", () => {
+describe("a wrong tensor is an error", () => {
   test.each<[string, string, Partial<Tensor>, RegExp]>([
     ["of an unknown type", "token_embd.weight", { type: 99 }, /is of an unknown type, 99/],
     ["of whole numbers", "blk.0.attn_q.weight", { type: 26 }, /nobody can calculate with/],
@@ -114,8 +118,8 @@ describe("tensors", () => {
     ["that are empty", "token_embd.weight", { dims: [64, 0] }, /is empty/],
     ["of five dimensions", "token_embd.weight", { dims: [2, 2, 2, 2, 2] }, /has 5 dimensions/],
     ["larger than any file", "token_embd.weight", { dims: [2 ** 40, 2 ** 12] }, /cut off/],
-    ["with rows that no block fills", "token_embd.weight", { dims: [63, 100], type: 8 }, /blocks of 32 do not fill/],
-    ["without the first", "token_embd.weight", { name: "other.weight" }, /has no token_embd.weight/],
+    ["with rows that are not whole blocks", "token_embd.weight", { dims: [63, 100], type: 8 }, /blocks of 32 do not fill/],
+    ["the first is missing", "token_embd.weight", { name: "other.weight" }, /has no token_embd.weight/],
     ["of another shape", "output.weight", { dims: [32, 10] }, /cannot load model.gguf: /],
   ])("%s", async (_, name, change, message) => {
     expect(await complaint(withTensor(name, change))).toMatch(message);
@@ -126,7 +130,7 @@ test.each([
   ["NVFP4", 40, 64, 36],
   ["Q1_0", 41, 128, 18],
   ["Q2_0", 42, 64, 18],
-])("weights of a newer type are loaded: %s", async (name, type, values, bytes) => {
+])("weights of a newer quantization are loaded: %s", async (name, type, values, bytes) => {
   const { metadata, tensors } = scriptedModel(["Hi", "<end_of_turn>"]);
   const quantized = tensors.map((tensor) => {
     if (tensor.name !== "blk.0.ffn_up.weight") return tensor;
@@ -138,7 +142,7 @@ test.each([
   await engine.close();
 });
 
-test("tokens without text are tokens", async () => {
+test("a vocabulary may have empty tokens", async () => {
   const tokens = vocabulary.map((token) => (token === "the" || token === "ing" ? "" : token));
   const path = join(folder, "empty.gguf");
   writeFileSync(path, withMetadata({ "tokenizer.ggml.tokens": tokens }));
@@ -146,7 +150,7 @@ test("tokens without text are tokens", async () => {
   await engine.close();
 });
 
-test("and the same file, as it was, is loaded", async () => {
+test("the same file, unchanged, is loaded", async () => {
   const path = join(folder, "good.gguf");
   writeFileSync(path, whole);
   const engine = await createLlama({ model: path, gpu: false, threads: 1 });

@@ -1,4 +1,4 @@
-// Models from elsewhere, against a server of our own: cut connections, wrong checksums, redirects, tokens.
+// Downloaded models, against a server of our own: broken connections, wrong checksums, redirects, tokens.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -29,7 +29,7 @@ async function site(handler: Handler): Promise<Site> {
   return { url, seen };
 }
 
-/** A server of files: ranges, and what else is asked for. */
+/** Serves a file, with ranges; `cutAt` breaks the connection there. */
 function serve(
   request: IncomingMessage,
   response: ServerResponse,
@@ -52,7 +52,7 @@ const folder = (): string[] => readdirSync(dirname(target));
 const get = (url: string, options: DownloadOptions = {}) => download(url, target, { retryMs: 0, ...options });
 
 describe("a file", () => {
-  test("arrives whole under its name, with progress", async () => {
+  test("arrives complete under its name, with progress", async () => {
     const { url } = await site((request, response) => serve(request, response));
     const progress: [number, number | undefined][] = [];
     await get(`${url}/model.gguf`, { sha256: sum, onProgress: (loaded, total) => progress.push([loaded, total]) });
@@ -61,7 +61,7 @@ describe("a file", () => {
     expect(progress.at(-1)).toEqual([body.length, body.length]);
   });
 
-  test("that is cut goes on where it was cut", async () => {
+  test("continues where the connection broke", async () => {
     let cut: ServerResponse | undefined;
     const { url, seen } = await site((request, response) => {
       if (request.method === "HEAD" || cut) return serve(request, response);
@@ -73,7 +73,7 @@ describe("a file", () => {
     expect(seen.filter(({ method }) => method === "GET").map(({ range }) => range)).toEqual([undefined, "bytes=20000-"]);
   });
 
-  test("of which a part lies there from another day goes on, and is checked as a whole", async () => {
+  test("continues a partial download of an earlier day, and is checked as a whole", async () => {
     const { url, seen } = await site((request, response) => serve(request, response, { cutAt: seen.length < 2 ? 0 : Infinity }));
     const part = `${target}.${createHash("sha256").update(sum).digest("hex").slice(0, 12)}.part`;
     mkdirSync(dirname(target), { recursive: true });
@@ -83,7 +83,7 @@ describe("a file", () => {
     expect(seen.at(-1)?.range).toBe("bytes=30000-");
   });
 
-  test("that two fetch at the same time is whole for both", async () => {
+  test("is complete for two processes that fetch it at the same time", async () => {
     const waiting: (() => void)[] = [];
     const { url } = await site((request, response) => {
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
@@ -106,13 +106,13 @@ describe("a file", () => {
     expect(folder()).toEqual(["model.gguf"]);
   });
 
-  test("for which the disk has no room is not begun", async () => {
+  test("is not fetched if the disk has no room", async () => {
     const { url, seen } = await site((request, response) => serve(request, response, { headers: { "x-linked-size": String(2 ** 60) } }));
     await expect(get(`${url}/model.gguf`)).rejects.toThrow(/^model.gguf needs 1152921504.6 GB, and .* has [\d.]+ GB left$/);
     expect(seen.map(({ method }) => method)).toEqual(["HEAD"]);
   });
 
-  test("starts anew where the server knows no ranges", async () => {
+  test("is fetched from the start if the server has no ranges", async () => {
     const { url } = await site((request, response) => {
       delete request.headers.range;
       serve(request, response);
@@ -123,7 +123,7 @@ describe("a file", () => {
     expect(readFileSync(target).equals(body)).toBe(true);
   });
 
-  test("that another has taken the place of is not put together of both", async () => {
+  test("that changed on the server is not mixed from both versions", async () => {
     let etag = '"one"';
     const { url } = await site((request, response) =>
       serve(request, response, { headers: { etag }, cutAt: etag === '"one"' ? 20_000 : Infinity }),
@@ -134,13 +134,13 @@ describe("a file", () => {
     expect(readFileSync(target).equals(body)).toBe(true);
   });
 
-  test("with a wrong checksum never gets its name, and its part is gone", async () => {
+  test("with a wrong checksum never gets its name, and its part is deleted", async () => {
     const { url } = await site((request, response) => serve(request, response, { bytes: Buffer.from(body).fill(0, 99, 100) }));
     await expect(get(`${url}/model.gguf`, { sha256: sum })).rejects.toThrow(/is not the file: its checksum is [0-9a-f]{64} and not/);
     expect(folder()).toEqual([]);
   });
 
-  test("that breaks off again and again is an error in the end, and its part stays", async () => {
+  test("that keeps breaking off is an error in the end, and its part stays", async () => {
     const { url, seen } = await site((request, response) => serve(request, response, { cutAt: 100 }));
     await expect(get(`${url}/model.gguf`, { sha256: sum })).rejects.toThrow(/broke|ended the file/);
     expect(seen.length).toBeLessThan(12);
@@ -160,7 +160,7 @@ describe("a file", () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  test("stops when it is told to", async () => {
+  test("stops on an abort", async () => {
     const controller = new AbortController();
     const { url } = await site((request, response) => {
       if (request.method === "HEAD") serve(request, response);
@@ -175,7 +175,7 @@ describe("a file", () => {
 });
 
 describe("redirects", () => {
-  test("the token does not travel to another host; the hub's checksum counts", async () => {
+  test("the token is not sent to another host; the hub's checksum counts", async () => {
     const cdn = await site((request, response) => serve(request, response));
     const hub = await site((_, response) =>
       response.writeHead(302, { location: `${cdn.url}/blob`, "x-linked-etag": `"${sum}"`, "x-linked-size": String(body.length) }).end(),
@@ -187,7 +187,7 @@ describe("redirects", () => {
     expect(cdn.seen.every(({ token }) => token === undefined)).toBe(true);
   });
 
-  test("a checksum that the hub tells is kept to", async () => {
+  test("the hub's checksum is enforced", async () => {
     const cdn = await site((request, response) => serve(request, response, { bytes: Buffer.alloc(body.length) }));
     const hub = await site((_, response) =>
       response.writeHead(302, { location: `${cdn.url}/blob`, "x-linked-etag": `"${sum}"`, "x-linked-size": String(body.length) }).end(),
@@ -195,7 +195,7 @@ describe("redirects", () => {
     await expect(get(`${hub.url}/model.gguf`)).rejects.toThrow(/checksum/);
   });
 
-  test("without end, or to a place without https, are refused", async () => {
+  test("without end, or to a host without https, are refused", async () => {
     const round = await site((_, response) => response.writeHead(302, { location: "/again" }).end());
     await expect(get(`${round.url}/model.gguf`)).rejects.toThrow(/redirects without end/);
     const down = await site((_, response) => response.writeHead(302, { location: "http://example.invalid/x" }).end());
@@ -203,7 +203,7 @@ describe("redirects", () => {
   });
 });
 
-describe("a model of the hub", () => {
+describe("a model on the hub", () => {
   const files = [
     "README.md",
     "mmproj-F16.gguf",
@@ -256,7 +256,7 @@ describe("a model of the hub", () => {
     await expect(findModel(model, options(url))).rejects.toThrow(message);
   });
 
-  test("a page of the hub stands for the file, and a URL is fetched once", async () => {
+  test("the page of a file on the hub stands for the file, and a URL is fetched once", async () => {
     const { url, seen } = await hub();
     const path = await findModel(`${url}/org/repo/blob/main/m-Q8_0.gguf`, options(url));
     expect(readFileSync(path).equals(body)).toBe(true);
@@ -266,7 +266,7 @@ describe("a model of the hub", () => {
   });
 });
 
-test("caches lie where the system has them, or where the user says", () => {
+test("the cache is where the system or the user wants it", () => {
   expect(cacheFolder({ DRAGOMAN_CACHE: "/c" }, "linux")).toBe("/c");
   expect(cacheFolder({ XDG_CACHE_HOME: "/x" }, "linux")).toBe(join("/x", "dragoman"));
   expect(cacheFolder({}, "darwin")).toContain(join("Library", "Caches", "dragoman"));

@@ -1,7 +1,7 @@
-// Writes a GGUF: a model of random weights with Gemma 3's architecture, and an SPM vocabulary that has the control tokens of two dialects.
-// What it says means nothing; how it is loaded, prompted, streamed, held and stopped is all the same to llama.cpp.
+// Writes a GGUF: a model with random weights, Gemma 3's architecture, and an SPM vocabulary with the control tokens of two dialects. Its
+// output means nothing, but it is loaded, prompted, streamed, constrained and stopped like any other.
 
-/** A value of the metadata: numbers are u32, lists have one type. */
+/** A metadata value: numbers are u32, lists have one type. */
 export type Value =
   | string
   | number
@@ -15,7 +15,7 @@ export type Metadata = Record<string, Value>;
 export interface Tensor {
   name: string;
   dims: readonly number[];
-  /** The number of ggml's type: 0 is f32. */
+  /** The number of the ggml type: 0 is f32. */
   type: number;
   data: Uint8Array;
 }
@@ -58,10 +58,10 @@ const padding = (length: number): Buffer => Buffer.alloc((ALIGNMENT - (length % 
 export interface Lies {
   version?: number;
   magic?: string;
-  /** How many pairs and tensors the header says there are. */
+  /** How many pairs and tensors the header claims. */
   pairs?: number | bigint;
   tensorCount?: number | bigint;
-  /** Added to where the tensors are said to be. */
+  /** Added to the offsets of the tensors. */
   shift?: number | bigint;
 }
 
@@ -92,13 +92,13 @@ const CONTROL = [
   ...["<channel|>", "<|think|>", "<|tool>", "<tool|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>'],
 ];
 const BYTES = Array.from({ length: 256 }, (_, i) => `<0x${i.toString(16).toUpperCase().padStart(2, "0")}>`);
-/** SPM writes a blank like this. */
+/** How SPM writes a blank. */
 const ASCII = ["▁", ...Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i))];
 const WORDS = ["he", "th", "in", "er", "the", "call", "ing", "am", "model"];
 
 export const vocabulary: readonly string[] = ["<pad>", "<eos>", "<bos>", "<unk>", ...CONTROL, ...BYTES, ...ASCII, "\n", ...WORDS];
 
-/** Of the kinds of tokens: 1 normal, 2 unknown, 3 control, 6 byte. */
+/** Token types: 1 normal, 2 unknown, 3 control, 6 byte. */
 const kindOf = (token: string, id: number): number => (id === 3 ? 2 : id < 4 + CONTROL.length ? 3 : BYTES.includes(token) ? 6 : 1);
 
 interface Size {
@@ -136,7 +136,7 @@ const metadataOf = (tokens: readonly string[], { width, blocks, heads, kvHeads, 
   "tokenizer.ggml.add_space_prefix": false,
 });
 
-/** A value of a tensor, by its row and its place in the row. */
+/** A tensor's value, by its row and its place in the row. */
 type Fill = (row: number, at: number) => number;
 
 function modelOf(tokens: readonly string[], size: Size, fill: (name: string) => Fill): ModelFile {
@@ -159,7 +159,7 @@ function modelOf(tokens: readonly string[], size: Size, fill: (name: string) => 
   return { metadata: metadataOf(tokens, size), tensors: [...ends, ...Array.from({ length: blocks }, (_, i) => block(`blk.${i}`)).flat()] };
 }
 
-/** The same weights for the same seed. Tokens that no text has make it as many as asked for. */
+/** The same weights for the same seed. The vocabulary is filled up with unused tokens to the requested size. */
 export function randomModel(seed = 1, size = vocabulary.length): ModelFile {
   let state = seed;
   const random = (): number => {
@@ -171,9 +171,9 @@ export function randomModel(seed = 1, size = vocabulary.length): ModelFile {
 }
 
 /**
- * A model that says these tokens, whatever it hears: each is followed by the next, and the first follows a line break, with which prompts
- * end; or the token that `after` names, with which they may end instead. So none of them may come twice. They need not be of the
- * vocabulary. Where a grammar forbids the next one, it may say anything.
+ * A model that says these tokens, whatever the prompt: each is followed by the next, and the first follows a line break, with which prompts
+ * end, or the token named by `after`. So no token may occur twice. They need not be in the vocabulary. If a grammar forbids the next one,
+ * the model may say anything.
  */
 export function scriptedModel(script: readonly string[], after: Readonly<Record<string, readonly string[]>> = {}): ModelFile {
   const scripts = Object.entries({ "\n": script, ...after });
@@ -189,7 +189,7 @@ export function scriptedModel(script: readonly string[], after: Readonly<Record<
   });
 }
 
-/** A model that asks for the weather in Paris, and when it is told, says what it was told to. */
+/** A model that asks for the weather in Paris and, given the result, says it. */
 export const speaker = (): ModelFile =>
   scriptedModel(
     ["<start_function_call>", "call:get_weather{city:", "<escape>", "Paris<escape>}", "<end_function_call>", "<start_function_response>"],

@@ -1,4 +1,4 @@
-// The mechanics of the engine, on models of random weights and on models that say what they were told to.
+// The mechanics of the engine, on models with random weights and on models that say fixed tokens.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,14 +46,14 @@ const events = (engine: Llama, request: Request, signal?: AbortSignal): Promise<
 const answer = async (engine: Llama, request: Request): Promise<Response> => collect(await events(engine, request));
 const said = ({ content }: Response): string => content.map((part) => ("text" in part ? part.text : "")).join("");
 
-describe("a model of random weights", () => {
+describe("a model with random weights", () => {
   let engine: Llama;
   beforeAll(async () => {
     engine = await load(randomModel(), { parallel: 3 });
   }, 60_000);
   const dice = (seed: number): Pick<Request, "sampling"> => ({ sampling: { temperature: 1, seed } });
 
-  test("is known by its file", async () => {
+  test("is described by its file", async () => {
     expect(engine.facts).toMatchObject({
       id: "model-0",
       dialect: "functiongemma",
@@ -64,7 +64,7 @@ describe("a model of random weights", () => {
     expect(await engine.models()).toEqual([{ id: "model-0", name: "Random FunctionGemma", contextLength: 2048 }]);
   });
 
-  test("the same model speaks another dialect where a rule says so, and its tools are explained once", async () => {
+  test("speaks another dialect if a rule says so, and its tools are explained once", async () => {
     const asked = ask("Hi", { tools: [weather], maxTokens: 3, ...dice(3) });
     const spoken: string[] = [];
     const own = layered(engine, {});
@@ -91,7 +91,7 @@ describe("a model of random weights", () => {
     expect(all.filter(({ type }) => type === "text").length).toBeGreaterThan(3);
   });
 
-  test("ends with `length` at the limit, and counts exactly", async () => {
+  test("ends with `length` at the token limit, and counts exactly", async () => {
     const request = ask("Hi", { maxTokens: 5, ...dice(3) });
     const { finish, usage } = await answer(engine, request);
     expect(finish?.reason).toBe("length");
@@ -101,12 +101,12 @@ describe("a model of random weights", () => {
     expect(engine.promptTokens(request)).toHaveLength(tokens);
   });
 
-  test("the same seed says the same", async () => {
+  test("the same seed gives the same answer", async () => {
     const request = ask("Hi", { maxTokens: 20, ...dice(9) });
     expect(said(await answer(engine, request))).toBe(said(await answer(engine, request)));
   });
 
-  test.each([1, 2, 3, 4, 5])("a required call is one, by the schema (seed %i)", async (seed) => {
+  test.each([1, 2, 3, 4, 5])("a required call is made, and fits the schema (seed %i)", async (seed) => {
     const request = ask("Hi", { tools: [weather, now], toolChoice: "required", parallelCalls: false, ...dice(seed) });
     const { content, finish } = await answer(engine, request);
     expect(finish?.reason).toBe("tool-calls");
@@ -124,12 +124,12 @@ describe("a model of random weights", () => {
     }
   });
 
-  test("a choice of none has no call in it", async () => {
+  test("the tool choice none gives no call", async () => {
     const { content } = await answer(engine, ask("Hi", { tools: [now], toolChoice: "none", maxTokens: 60, ...dice(4) }));
     expect(content.filter(({ type }) => type !== "text")).toEqual([]);
   });
 
-  test("structured output is by its schema, from the first token on", async () => {
+  test("structured output fits its schema, from the first token on", async () => {
     const schema = { type: "object", properties: { sure: { type: "boolean" }, n: { enum: [1, 2] } }, required: ["sure", "n"] };
     const response = await answer(engine, ask("Hi", { output: { schema }, ...dice(5) }));
     expect(JSON.parse(said(response))).toEqual({ sure: expect.any(Boolean), n: expect.any(Number) });
@@ -145,7 +145,7 @@ describe("a model of random weights", () => {
     for (const mark of marksOf(getDialect(engine.facts.dialect))) expect(said(response)).not.toContain(mark);
   });
 
-  test("sampling that leaves no token fails this answer, and nothing else", async () => {
+  test("sampling that leaves no token fails this answer only", async () => {
     const schema = { type: "object", properties: { a: { enum: ["aa", "bb"] } }, required: ["a"] };
     const request = ask("Hi", { output: { schema } });
     const [broken, other] = await Promise.all([
@@ -157,18 +157,18 @@ describe("a model of random weights", () => {
     expect(said(await answer(engine, request))).toMatch(/"(aa|bb)"/);
   });
 
-  test.each([0, -1])("a penalty of %d for repeating is none", async (repeatPenalty) => {
+  test.each([0, -1])("a repeat penalty of %d is ignored", async (repeatPenalty) => {
     const request = ask("Hi", { maxTokens: 8, sampling: { temperature: 0 } });
     const plain = await answer(engine, request);
     expect(said(await answer(engine, { ...request, sampling: { temperature: 0, repeatPenalty } }))).toBe(said(plain));
   });
 
-  test("a tool that is named and not declared is refused", async () => {
+  test("a tool choice that names an undeclared tool is refused", async () => {
     const [finish] = await events(engine, ask("Hi", { tools: [now], toolChoice: { name: "later" } }));
     expect(finish).toMatchObject({ type: "finish", reason: "error", error: { code: "bad-request" } });
   });
 
-  test("a prompt that does not fit says by how much", async () => {
+  test("a prompt that does not fit is refused, with the numbers", async () => {
     const request = ask("x ".repeat(2000));
     const answers: boolean[] = [];
     const said = await all(engine.generate(request, { onAnswer: ({ ok }) => answers.push(ok) }));
@@ -177,7 +177,7 @@ describe("a model of random weights", () => {
     expect(answers).toEqual([false]);
   });
 
-  test("media become labels, with a warning: it takes text only", async () => {
+  test("media become labels, with a warning, since it accepts only text", async () => {
     const content: (Text | Media)[] = [
       { type: "media", mediaType: "image/png", data: "AAAA" },
       { type: "text", text: "What is it?" },
@@ -190,10 +190,10 @@ describe("a model of random weights", () => {
   });
 });
 
-describe("prefixes", () => {
-  test("the second turn evaluates what is new, and little more", async () => {
+describe("cached prefixes", () => {
+  test("the second turn evaluates only what is new, and little more", async () => {
     const engine = await load(randomModel(2));
-    const schema = { enum: ["a fine day"] }; // text that tokenizes as the model wrote it
+    const schema = { enum: ["a fine day"] }; // tokenizes the same way as the model wrote it
     const first = ask("Tell me of the weather. ".repeat(20), { output: { schema }, tools: [weather], toolChoice: "none" });
     const one = await answer(engine, first);
     const messages: Message[] = [...first.messages, { role: "assistant", content: one.content }, user("And now?")];
@@ -205,7 +205,7 @@ describe("prefixes", () => {
     expect(two.usage?.cachedTokens).toBeGreaterThanOrEqual(earlier - 1);
   });
 
-  test("so it does behind an answer that was long, and of which little is said again: its thinking is left out", async () => {
+  test("also after a long answer of which little is sent back, because its thinking is left out", async () => {
     const engine = await load(randomModel(2), { parallel: 2 });
     const first = ask("A: ".repeat(30), { output: { schema: { enum: ["so it is ".repeat(60)] } } });
     const { usage } = await answer(engine, first);
@@ -214,7 +214,7 @@ describe("prefixes", () => {
     expect(second.usage?.cachedTokens).toBeGreaterThanOrEqual((usage?.inputTokens ?? 0) - 16);
   });
 
-  test("each of two conversations keeps its own", async () => {
+  test("two conversations keep their own prefixes", async () => {
     const engine = await load(randomModel(2), { parallel: 2 });
     const [a, b] = [ask("A: ".repeat(100), { maxTokens: 1 }), ask("B: ".repeat(100), { maxTokens: 1 })];
     await answer(engine, a);
@@ -226,13 +226,13 @@ describe("prefixes", () => {
   });
 });
 
-describe("several at once", () => {
+describe("concurrent requests", () => {
   const requests = (count: number) =>
     Array.from({ length: count }, (_, i) => ask(`Number ${i}`, { maxTokens: 10, sampling: { temperature: 1, seed: i } }));
   const together = (engine: Llama, count: number) => requests(count).map((request) => answer(engine, request));
 
-  test("conversations side by side say what each says alone", async () => {
-    // With so many tokens there is time for one conversation to see what is meant for another.
+  test("conversations side by side give the same answers as each alone", async () => {
+    // With so many tokens there is time for one conversation to read what is meant for another.
     const engine = await load(randomModel(1, 20_000), { parallel: 16, context: 128 });
     const many = await Promise.all(together(engine, 16));
     const alone: Response[] = [];
@@ -241,14 +241,14 @@ describe("several at once", () => {
     expect(many.every(({ finish }) => finish?.reason !== "error")).toBe(true);
   });
 
-  test("more than there are sequences wait, and are served in their order", async () => {
+  test("requests beyond the number of sequences wait, and are served in order", async () => {
     const engine = await load(randomModel(), { parallel: 1 });
     const order: number[] = [];
     await Promise.all(together(engine, 5).map((response, i) => response.then(() => order.push(i))));
     expect(order).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test("who waits and leaves is not served, and holds nobody up", async () => {
+  test("a waiting request that is aborted is not served, and delays no other", async () => {
     const engine = await load(randomModel(), { parallel: 1 });
     const gone = new AbortController();
     const [first, waiting, last] = [
@@ -278,13 +278,13 @@ describe("an abort", () => {
     expect((await answer(engine, { ...request, maxTokens: 3 })).content).toEqual([{ type: "text", text: "abc" }]);
   });
 
-  test("whoever leaves the loop frees the sequence", async () => {
+  test("leaving the loop frees the sequence", async () => {
     const engine = await load(randomModel(), { parallel: 1 });
     for await (const event of engine.generate(ask("Hi"))) if (event.type === "text") break;
     expect((await answer(engine, ask("Hi", { maxTokens: 2 }))).finish).toBeDefined();
   });
 
-  test("closing ends what is under way", async () => {
+  test("closing ends running requests", async () => {
     const engine = await load(randomModel(), { parallel: 1 });
     const all: Event[] = [];
     const waiting: Promise<Event[]>[] = [];
@@ -317,10 +317,10 @@ describe("control tokens", () => {
     ],
   });
 
-  /** As control tokens, and as the kind that llama.cpp finds in any text. */
+  /** As control tokens, and as the type that llama.cpp finds in any text. */
   const kinds = { control: 3, "user-defined": 4 };
 
-  test.each(Object.entries(kinds))("forged in a message or a result they stay text (%s)", async (_, kind) => {
+  test.each(Object.entries(kinds))("forged in a message or a result stay text (%s)", async (_, kind) => {
     const model = randomModel();
     const types = model.metadata["tokenizer.ggml.token_type"] as { i32: number[] };
     const metadata = { ...model.metadata, "tokenizer.ggml.token_type": { i32: types.i32.map((type) => (type === 3 ? kind : type)) } };
@@ -330,7 +330,7 @@ describe("control tokens", () => {
     expect(engine.textOf(engine.promptTokens(conversation(forged)))).toContain(`user\n${forged}<end_of_turn>`);
   });
 
-  test("which the vocabulary does not have are text", async () => {
+  test("that the vocabulary does not have are text", async () => {
     const engine = await load(randomModel(), { dialect: "hermes" });
     const text = engine.textOf(engine.promptTokens(ask("Hi")));
     expect(text).toContain("<|im_start|>user\nHi<|im_end|>");
@@ -338,12 +338,12 @@ describe("control tokens", () => {
   });
 });
 
-describe("what the model says", () => {
+describe("what a model's tokens become", () => {
   const exact = { sampling: { temperature: 0 } };
   const hears = async (script: string[], request: Partial<Request> = {}, options: Partial<LlamaOptions> = {}) =>
     answer(await load(scriptedModel(script), options), ask("Hi", { ...exact, ...request }));
 
-  test("characters that lie in several tokens arrive whole", async () => {
+  test("a character spread over several tokens arrives whole", async () => {
     const engine = await load(scriptedModel(["a", "<0xF0>", "<0x9F>", "<0x90>", "<0x99>", "b", "<end_of_turn>"]));
     const all = await events(engine, ask("Hi", exact));
     expect(all.flatMap((event) => (event.type === "text" ? event.text : []))).toEqual(["a", "🐙", "b"]);
@@ -359,19 +359,19 @@ describe("what the model says", () => {
     expect(finish?.reason).toBe("stop");
   });
 
-  test("a stop string ends it, wherever its tokens are cut", async () => {
+  test("a stop string ends the answer, however its tokens are cut", async () => {
     const { content, finish } = await hears(["a", "b", "c", "d", "e"], { stop: ["cde", "bcd"] });
     expect(content).toEqual([{ type: "text", text: "a" }]);
     expect(finish).toEqual({ reason: "stop", stop: "bcd" });
   });
 
-  test("what only looked like a stop string is said", async () => {
+  test("text that only begins like a stop string is not lost", async () => {
     expect(said(await hears(["a", "b", "c", "<end_of_turn>"], { stop: ["bcd"] }))).toBe("abc");
   });
 
   const call = ["<start_function_call>", "call:get_", "weather{", "city:", "<escape>"];
 
-  test("a trigger arms the grammar: from there on the schema holds", async () => {
+  test("a trigger starts the grammar: from there on the schema is enforced", async () => {
     const script = ["Let me see.", ...call, "Atlantis", "<end_function_call>"];
     const free = await hears(script, { tools: [] });
     expect(JSON.stringify(free.content)).toContain("Atlantis");
@@ -383,7 +383,7 @@ describe("what the model says", () => {
     expect(finish?.reason).toBe("tool-calls");
   });
 
-  test("a trigger in the middle of a token arms it, too", async () => {
+  test("a trigger in the middle of a token starts it, too", async () => {
     const script = ["Well<tool_", 'call>{"name": "get_', 'weather", "arguments": ', '{"city": "At', "lantis"];
     const { content } = await hears(script, { tools: [weather], parallelCalls: false }, { dialect: "hermes" });
     expect(content).toMatchObject([
@@ -392,14 +392,14 @@ describe("what the model says", () => {
     ]);
   });
 
-  test("a call that is quoted in plain tokens is text, and arms nothing", async () => {
+  test("a call quoted in plain tokens is text, and triggers nothing", async () => {
     const script = ["They wrote <", "start_function_call", ">", "call:now{}", "<end_", "function_call>", " <", "b>", "<end_of_turn>"];
     const { content, finish } = await hears(script, { tools: [now] });
     expect(content).toEqual([{ type: "text", text: "They wrote <start_function_call>call:now{}<end_function_call> <b>" }]);
     expect(finish?.reason).toBe("stop");
   });
 
-  test("thinking is free, and counted", async () => {
+  test("thinking is unconstrained, and counted", async () => {
     const script = ["<|channel>", "thought\n", "x", "y", "<channel|>", "z", "<turn|>"];
     const { content, usage } = await hears(script, { tools: [weather], thinking: { enabled: true } }, { dialect: "gemma4" });
     expect(content).toEqual([
@@ -409,7 +409,7 @@ describe("what the model says", () => {
     expect(usage?.thinkingTokens).toBeGreaterThanOrEqual(2);
   });
 
-  test("a required call may be thought about first", async () => {
+  test("a required call may follow thinking", async () => {
     const script = ["<|channel>", "thought\n", "x", "<channel|>", "no call"];
     const { content } = await hears(script, { tools: [now], toolChoice: "required", parallelCalls: false }, { dialect: "gemma4" });
     expect(content).toMatchObject([
@@ -418,13 +418,13 @@ describe("what the model says", () => {
     ]);
   });
 
-  test("a call that the limit cuts is not complete", async () => {
+  test("a call cut off by the token limit is marked truncated", async () => {
     const { content, finish } = await hears(call, { tools: [weather], maxTokens: 5 });
     expect(content).toMatchObject([{ type: "tool-call", name: "get_weather", truncated: true }]);
     expect(finish?.reason).toBe("length");
   });
 
-  test("ids count on from those of the conversation", async () => {
+  test("ids continue those of the conversation", async () => {
     const messages: Message[] = [
       user("Hi"),
       { role: "assistant", content: [{ type: "tool-call", id: "call_0", name: "now", arguments: {} }] },

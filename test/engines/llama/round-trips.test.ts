@@ -1,5 +1,5 @@
-// The official SDKs, through the gateway, with a model in process: a question, a call, its result, an answer. On a small model of ours that
-// always says the same, and on the embedded one, which does not.
+// The official SDKs, through the gateway, with a model in process: a question, a call, its result, an answer. On a small model that always
+// says the same, and on the embedded one, which does not.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Anthropic } from "@anthropic-ai/sdk";
@@ -20,7 +20,7 @@ const about = { name: "get_weather", description: "Get the current weather of a 
 const parameters = { type: "object" as const, properties: { city: { type: "string", description: "The city" } }, required: ["city"] };
 const model = "any";
 
-/** What a client heard: the call, then the answer that came of its result. */
+/** What a client received: the call, then the answer to its result. */
 interface Heard {
   name: string | undefined;
   args: unknown;
@@ -123,7 +123,7 @@ function roundTrips(options: () => LlamaOptions): void {
   });
 }
 
-describe("the SDKs on a model that says what it was told to", () => {
+describe("the SDKs on a model that says fixed tokens", () => {
   roundTrips(() => {
     const path = join(folder, "speaker.gguf");
     writeFileSync(path, writeGguf(speaker()));
@@ -135,4 +135,4 @@ if (existsSync(EMBEDDED)) {
   describe.each(["functiongemma", "gemma4"])("the SDKs on the embedded model, in %s", (dialect) => {
     roundTrips(() => ({ model: "embedded", dialect }));
   });
-} else test.skip("the SDKs on the embedded model (models/tiny/dragoman-tiny.gguf is not there)", () => {});
+} else test.skip("the SDKs on the embedded model (models/tiny/dragoman-tiny.gguf is missing)", () => {});

@@ -1,4 +1,4 @@
-// What llama.cpp and node-llama-cpp would otherwise let happen: one conversation reads another's results, a GPU ends the process.
+// What llama.cpp and node-llama-cpp would otherwise let happen: one conversation reads another's results, a faulty GPU ends the process.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -9,7 +9,7 @@ import { tempFolder } from "../../servers.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A context whose samples end when they are told to. */
+/** A context whose samples end on command. */
 function fakeContext() {
   const open = new Map<number, { resolve(token: number): void; reject(error: Error): void }>();
   const sampleToken = (id: number) => new Promise<number>((resolve, reject) => open.set(id, { resolve, reject }));
@@ -18,7 +18,7 @@ function fakeContext() {
   return { bindings: context._ctx, open };
 }
 
-test("behind each batch one conversation samples first, and then all others at once", async () => {
+test("after each batch one conversation samples first, then all others at once", async () => {
   const { bindings, open } = fakeContext();
   for (const batch of [0, 10]) {
     await bindings.decodeBatch();
@@ -26,7 +26,7 @@ test("behind each batch one conversation samples first, and then all others at o
     expect([...open.keys()]).toEqual([batch + 1]);
     open.get(batch + 1)!.resolve(7);
     await sampled[0];
-    await vi.waitFor(() => expect([...open.keys()]).toEqual([batch + 1, batch + 2, batch + 3]));
+    await vi.waitFor(() => expect([...open.keys()]).toEqual([batch + 1, batch + 2, batch + 3]), { timeout: 30_000 });
     open.get(batch + 2)!.reject(new Error("no token is allowed"));
     open.get(batch + 3)!.resolve(9);
     expect(await Promise.all(sampled)).toEqual([7, -1, 9]);
@@ -34,11 +34,11 @@ test("behind each batch one conversation samples first, and then all others at o
   }
 });
 
-test("a machine that computes has no fault", async () => {
+test("a working machine passes the trial", async () => {
   expect(await tryOut(false)).toBe("fine");
 }, 60_000);
 
-test("one that ends at the first token has, in its own words", async () => {
+test("a machine that crashes at the first token fails it, with the crash's own message", async () => {
   const dying = join(tempFolder(), "dying.cjs");
   const body = `
     const fs = require("node:fs");
@@ -55,7 +55,7 @@ test("one that ends at the first token has, in its own words", async () => {
   expect(await tryOut(false)).toEqual({ fault: "the driver is too old" });
 }, 60_000);
 
-test("a GPU that this system cannot have is no other one", async () => {
+test("a GPU that this system cannot have is refused, not replaced by another", async () => {
   const gpu = process.platform === "darwin" ? "cuda" : "metal";
   await expect(createLlama({ model: "embedded", gpu })).rejects.toThrow(`GPU by ${gpu}`);
 });

@@ -1,4 +1,4 @@
-// What clients see while things break. The upstream is another process, and it is really killed. All of it is recorded, and played again.
+// What clients get when things break. The upstream is another process, and it is really killed. Everything is recorded and replayed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -6,13 +6,14 @@ import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
+import { around } from "../../../src/engines/around.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
 import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import type { ModelRule } from "../../../src/gateway/rules.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { kill } from "../../children.ts";
-import { answering, nobody, startServer } from "../../servers.ts";
+import { answering, nobody, signalOf, startServer } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
 import { ask, SMALLEST, STREAMED } from "../start.ts";
 
@@ -29,7 +30,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** `kind`: what it does, whatever is asked for. */
+/** `kind`: what the upstream does, whatever model is asked for. */
 async function startUpstream(...kind: string[]): Promise<Upstream> {
   const child = spawn(process.execPath, [fileURLToPath(new URL("upstream.mjs", import.meta.url)), ...kind], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -40,7 +41,7 @@ async function startUpstream(...kind: string[]): Promise<Upstream> {
   return { url, process: child, get: async (path) => (await ask(url, "GET", path)).body };
 }
 
-/** In front of these URLs of one upstream. */
+/** A gateway in front of these URLs of one upstream. */
 const startGateway = (urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<RecordedGateway> =>
   startRecorded({ upstreams: { up: remoteAt(urls) }, ...options });
 
@@ -58,7 +59,7 @@ const post = (base: string, wire: WireId, model: string) => {
   return ask(base, "POST", path, { headers: signed, body });
 };
 
-/** The answer while it comes. */
+/** The answer, readable while it comes. */
 async function opened(base: string, wire: WireId, model: string, more = {}): Promise<{ response: IncomingMessage; leave: () => void }> {
   const { hostname, port } = new URL(base);
   const { path, body } = asking(wire, model, more);
@@ -70,7 +71,7 @@ async function opened(base: string, wire: WireId, model: string, more = {}): Pro
   return { response, leave: () => request.destroy() };
 }
 
-/** Reads until this has come. */
+/** Reads until this text has come. */
 async function until(response: IncomingMessage, found: (text: string) => boolean): Promise<string> {
   let text = "";
   for await (const piece of response.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -87,7 +88,7 @@ const eventsIn = (wire: WireId, body: string): Event[] => {
 const textIn = (events: readonly Event[]): string => events.map((event) => (event.type === "text" ? event.text : "")).join("");
 
 describe.each(WIRES)("%s", (wire) => {
-  test("an upstream that is killed in mid-stream: what came before was delivered, and the end is an error", async () => {
+  test("an upstream killed in the middle of a stream: everything before it is delivered, and the end is an error", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url]);
     const { status, body } = await post(url, wire, "die");
@@ -98,21 +99,21 @@ describe.each(WIRES)("%s", (wire) => {
     expect(events.filter((event) => event.type === "tool-end" && !event.truncated)).toEqual([]);
   });
 
-  test("a connection that is cut inside a character", async () => {
+  test("a connection cut inside a character: everything before it is delivered, and the end is an error", async () => {
     const { url } = await startGateway([(await startUpstream()).url]);
     const events = eventsIn(wire, (await post(url, wire, "cut")).body);
     expect(textIn(events)).toBe("said. ");
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "error" });
   });
 
-  test("garbage in mid-stream", async () => {
+  test("garbage in the middle of a stream is an error", async () => {
     const { url } = await startGateway([(await startUpstream()).url]);
     const events = eventsIn(wire, (await post(url, wire, "garbage")).body);
     expect(textIn(events)).toBe("before");
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "error" });
   });
 
-  test("a prompt that is too long is said in the client's way", async () => {
+  test("a prompt that is too long is reported in the client's own words", async () => {
     const message = "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.";
     const server = await startServer(answering(JSON.stringify({ error: { message, code: "context_length_exceeded" } }), { status: 400 }));
     const { url, exchanges } = await startGateway([server.url]);
@@ -121,13 +122,13 @@ describe.each(WIRES)("%s", (wire) => {
     expect(exchanges[0]?.error).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
   });
 
-  test("429 with retry-after has its status and its header", async () => {
+  test("a 429 with retry-after keeps its status and header", async () => {
     const { url } = await startGateway([(await startUpstream()).url]);
     const { status, headers } = await post(url, wire, "limit");
     expect({ status, wait: headers["retry-after"] }).toEqual({ status: 429, wait: "7" });
   });
 
-  test("429 with retry-after that takes a while, but less than the headers are waited for, has them too", async () => {
+  test("a 429 with retry-after that comes late, but within the patience, keeps them too", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url]);
     const answer = post(url, wire, "limit-late");
@@ -137,7 +138,7 @@ describe.each(WIRES)("%s", (wire) => {
     expect({ status, wait: headers["retry-after"] }).toEqual({ status: 429, wait: "7" });
   });
 
-  test("a long silence and then 503: headers after the patience, heartbeats, an error of the wire's own", async () => {
+  test("a long silence, then 503: headers after the patience, heartbeats, then an error in the wire's own form", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url], { patience: { headersMs: 30, heartbeatMs: 30 } });
     const { response } = await opened(url, wire, "late");
@@ -153,7 +154,7 @@ describe.each(WIRES)("%s", (wire) => {
     });
   });
 
-  test("a call that takes longer than a client waits: heartbeats in between, then the call", async () => {
+  test("a call that takes longer than a client's timeout: heartbeats in between, then the call", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url], { patience: { headersMs: 30, heartbeatMs: 20 } });
     const { response } = await opened(url, wire, "long");
@@ -177,13 +178,13 @@ describe.each(WIRES)("%s", (wire) => {
   });
 });
 
-describe.each(WIRES)("%s, and the gateway closes", (wire) => {
+describe.each(WIRES)("%s, when the gateway closes", (wire) => {
   const whole = (model: string): { path: string; body: string } => {
     const { path, body } = SMALLEST[wire];
     return { path: path.replace("/m:", `/${model}:`), body: JSON.stringify({ ...body, model }) };
   };
 
-  test("in mid-stream: what came before was delivered, and the end is an error", async () => {
+  test("in the middle of a stream: everything before it is delivered, and the end is an error", async () => {
     const upstream = await startUpstream();
     const { url, close, exchanges } = await startGateway([upstream.url]);
     const { response } = await opened(url, wire, "stall");
@@ -197,7 +198,7 @@ describe.each(WIRES)("%s, and the gateway closes", (wire) => {
     await upstream.get("/left?of=stall");
   });
 
-  test.each(["stall", "late"])("before an answer that is not streamed is whole (%s): 503, or the wire's own", async (model) => {
+  test.each(["stall", "late"])("before an answer without streaming is complete (%s): 503, or the wire's own status", async (model) => {
     const upstream = await startUpstream();
     const { url, close } = await startGateway([upstream.url]);
     const { path, body } = whole(model);
@@ -210,7 +211,7 @@ describe.each(WIRES)("%s, and the gateway closes", (wire) => {
     });
   });
 
-  test("before a stream has begun: 503, or the wire's own", async () => {
+  test("before a stream has begun: 503, or the wire's own status", async () => {
     const upstream = await startUpstream();
     const { url, close } = await startGateway([upstream.url]);
     const answer = post(url, wire, "late");
@@ -223,10 +224,10 @@ describe.each(WIRES)("%s, and the gateway closes", (wire) => {
   });
 });
 
-describe("several URLs", () => {
+describe("an upstream with several URLs", () => {
   const chat = (url: string, model = "fine a") => post(url, "openai-chat", model);
 
-  test("one that is dead is stood in for, and then left alone", async () => {
+  test("a dead URL is replaced by another, and then left alone for a while", async () => {
     const [dead, alive] = [await startUpstream(), await startUpstream()];
     const { url } = await startGateway([dead.url, alive.url]);
     dead.process.kill("SIGKILL");
@@ -235,15 +236,18 @@ describe("several URLs", () => {
     expect(JSON.parse(await alive.get("/counts"))).toMatchObject({ asked: 4 });
   });
 
-  test.each(["reset", "busy", "limit"])("one that answers with %s is stood in for, and then left alone", async (kind) => {
-    const [broken, fine] = [await startUpstream(kind), await startUpstream("fine")];
-    const { url } = await startGateway([broken.url, fine.url]);
-    for (let n = 0; n < 4; n++) expect((await chat(url)).body).toContain("fine a:19;");
-    expect(JSON.parse(await broken.get("/counts"))).toMatchObject({ asked: 1 });
-    expect(JSON.parse(await fine.get("/counts"))).toMatchObject({ asked: 4 });
-  });
+  test.each(["reset", "busy", "limit"])(
+    "a URL that answers with %s is replaced by another, and then left alone for a while",
+    async (kind) => {
+      const [broken, fine] = [await startUpstream(kind), await startUpstream("fine")];
+      const { url } = await startGateway([broken.url, fine.url]);
+      for (let n = 0; n < 4; n++) expect((await chat(url)).body).toContain("fine a:19;");
+      expect(JSON.parse(await broken.get("/counts"))).toMatchObject({ asked: 1 });
+      expect(JSON.parse(await fine.get("/counts"))).toMatchObject({ asked: 4 });
+    },
+  );
 
-  test("nothing is tried again once the answer has begun", async () => {
+  test("nothing is retried once the answer has begun", async () => {
     const [one, two] = [await startUpstream(), await startUpstream()];
     const { url } = await startGateway([one.url, two.url]);
     expect(eventsIn("openai-chat", (await chat(url, "cut")).body).at(-1)).toMatchObject({ reason: "error" });
@@ -251,7 +255,7 @@ describe("several URLs", () => {
     expect(counts.reduce((sum, { asked }) => sum + asked, 0)).toBe(1);
   });
 
-  test("the least busy one is next", async () => {
+  test("the least busy URL is used next", async () => {
     const [one, two] = [await startUpstream(), await startUpstream()];
     const { url } = await startGateway([one.url, two.url]);
     const streams = [];
@@ -265,7 +269,7 @@ describe("several URLs", () => {
     for (const leave of streams) leave();
   });
 
-  test("all are dead: 503, which clients try again", async () => {
+  test("if all are dead, the answer is a 503, which clients retry", async () => {
     const { url } = await startGateway([nobody, nobody]);
     expect((await chat(url)).status).toBe(503);
   });
@@ -275,7 +279,7 @@ describe.skipIf(process.platform === "win32")("an upstream whose process is stop
   const behind = (url: string, timeouts: RemoteOptions["timeouts"]) =>
     startGateway([url], { upstreams: { up: remoteAt([url], { timeouts }) } });
 
-  test("in mid-stream: what came before was delivered, and the silence is an error", async () => {
+  test("in the middle of a stream: everything before it is delivered, and the silence is an error", async () => {
     const upstream = await startUpstream();
     const { url } = await behind(upstream.url, { idle: 300 });
     const { response } = await opened(url, "openai-chat", "stall");
@@ -294,7 +298,7 @@ describe.skipIf(process.platform === "win32")("an upstream whose process is stop
   });
 
   test.runIf(process.platform === "linux")(
-    "with a full line of others before it: 504 (only on Linux, which lets who comes then wait)",
+    "with a full backlog of connections: 504 (only on Linux, where further connections wait)",
     async () => {
       const listening =
         'require("net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port); })';
@@ -312,23 +316,29 @@ describe.skipIf(process.platform === "win32")("an upstream whose process is stop
 });
 
 describe("limits", () => {
-  test("so many at a time, so many in line, and the next one is told to come back", async () => {
+  test("beyond the concurrent and the queued requests, the next is told to retry later", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(remoteAt([upstream.url]), { concurrent: 1, queue: 1 });
+    const limited = createLimited(remoteAt([upstream.url]), { concurrent: 1, queue: 1 });
+    const inLine = signalOf();
+    const engine = around(limited, {
+      generate: (request, options) => {
+        if (request.model === "fine b") inLine.resolve();
+        return limited.generate(request, options);
+      },
+    });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
     const second = post(url, "openai-chat", "fine b");
-    // The second is in line as soon as a third is turned away.
-    let third = await post(url, "openai-responses", "fine c");
-    while (third.status === 200) third = await post(url, "openai-responses", "fine c");
+    await inLine.promise; // a third request that overtook the second would wait in its place
+    const third = await post(url, "openai-responses", "fine c");
     expect({ status: third.status, wait: third.headers["retry-after"] }).toEqual({ status: 503, wait: "5" });
     await upstream.get("/release?of=stall");
     expect((await second).body).toContain("fine b:19;");
     expect(JSON.parse(await upstream.get("/counts"))).toMatchObject({ asked: 2 });
   });
 
-  test("who waits too long is told so, and who leaves the line frees it", async () => {
+  test("a request that waits too long is told so, and a client that leaves frees its place in the queue", async () => {
     const upstream = await startUpstream();
     const engine = createLimited(remoteAt([upstream.url]), { concurrent: 1, waitMs: 30 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
@@ -342,10 +352,10 @@ describe("limits", () => {
 });
 
 test.each<[string, Partial<ModelRule>]>([
-  ["as it comes", { rescue: false }],
+  ["passed on unchanged", { rescue: false }],
   ["searched for calls", { dialect: "hermes", rescue: true }],
   ["read in band", { dialect: "hermes", tools: "inband" }],
-])("a client that does not read holds the upstream up (%s)", async (_, rule) => {
+])("a client that does not read slows the upstream down (%s)", async (_, rule) => {
   const upstream = await startUpstream();
   const { url } = await startGateway([upstream.url], { models: [{ name: "*", upstream: "up", ...rule }] });
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
@@ -368,7 +378,7 @@ test("closing lets streams end", async () => {
   await closed;
 });
 
-test("closing does not wait for clients that say nothing, or do not go", async () => {
+test("closing does not wait for clients that are idle or never leave", async () => {
   const upstream = await startUpstream();
   const { url, port, close } = await startGateway([upstream.url]);
   const silent = connect(port, "127.0.0.1");
@@ -380,7 +390,7 @@ test("closing does not wait for clients that say nothing, or do not go", async (
   await closed;
 });
 
-test("a thousand streams at a time: none is lost or mixed up, and nothing is left open", async () => {
+test("a thousand concurrent streams: none is lost or mixed up, and no handle is left open", async () => {
   const upstream = await startUpstream();
   const resources = (): Record<string, number> => {
     const counts: Record<string, number> = {};
@@ -398,7 +408,8 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
   }
   expect(JSON.parse(await upstream.get("/counts"))).toMatchObject({ open: 0, asked: 1000 });
   expect(await recordings()).toHaveLength(1000);
-  await new Promise((resolve) => setImmediate(resolve));
+  const isLeft = ({ sockets, timers }: Record<string, number>): boolean => sockets! > before.sockets! || timers! > before.timers!;
+  for (let turn = 0; turn < 1000 && isLeft(resources()); turn++) await new Promise((resolve) => setImmediate(resolve)); // they close in time
   const after = resources();
   expect({ sockets: after.sockets! <= before.sockets!, servers: after.servers, timers: after.timers! <= before.timers! }).toEqual({
     sockets: true,
@@ -406,5 +417,5 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     timers: true,
   });
   const connections = async (): Promise<number> => (JSON.parse(await upstream.get("/counts")) as { connections: number }).connections;
-  while ((await connections()) > 1); // the one that asks
+  while ((await connections()) > 1); // the connection of this very request
 });

@@ -1,6 +1,6 @@
-// A chat server in a process of its own that does what its model's name says: it stalls, dies, sends garbage, answers late. It says its port
-// on stdout. An argument is what it does whatever the name. `/release?of=x` lets go what waits under that name, `/left?of=x` answers when that client is gone,
-// `/asked?of=x` when it has come.
+// A chat server in a process of its own that does what its model's name says: it stalls, dies, sends garbage, answers late. It prints its
+// port. An argument overrides the model's name. `/release?of=x` releases what waits under that name, `/left?of=x` answers when that client
+// is gone, `/asked?of=x` when it has come.
 import { createServer } from "node:http";
 
 const waiting = new Map();
@@ -83,7 +83,7 @@ const PLAYS = {
   },
 };
 
-/** What has a status other than 200, or none. */
+/** The kinds with a status other than 200, or none. */
 const REFUSALS = {
   limit: (response) =>
     response.writeHead(429, { "content-type": "application/json", "retry-after": "7" }).end('{"error":{"message":"slow down"}}'),

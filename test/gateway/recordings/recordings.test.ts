@@ -1,4 +1,4 @@
-// Exchanges kept as files: both edges to the byte, no secret in any, and played again they give the client the same bytes.
+// Exchanges recorded as files: both edges byte for byte, without secrets, and a replay gives the client the same bytes.
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ import { ask, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
-/** A gateway that records, and what it has recorded. */
+/** A gateway that records, and its recordings. */
 async function recording(options: GatewayOptions, more: Partial<RecorderOptions> = {}) {
   const folder = tempFolder();
   const recorder = createRecorder({ folder, ...more });
@@ -60,7 +60,7 @@ function streamOf(wire: WireId): { body: string; type: string } {
   return { body, type: wire === "ollama" ? "application/x-ndjson" : "text/event-stream" };
 }
 
-/** Byte by byte in a few places: characters are cut. */
+/** Byte by byte in a few places, so that characters are cut. */
 const upstreamOf = (wire: WireId) =>
   startServer(async (response, { method }) => {
     if (method === "GET") return answering("{}", { status: 404 })(response, {} as never, {} as never);
@@ -72,7 +72,7 @@ const upstreamOf = (wire: WireId) =>
   });
 
 describe.each(WIRES)("a client that speaks %s", (client) => {
-  test.each(WIRES)("an upstream that speaks %s: both edges are kept, and play again to the same bytes", async (wire) => {
+  test.each(WIRES)("an upstream that speaks %s: both edges are recorded, and a replay gives the same bytes", async (wire) => {
     const upstream = await upstreamOf(wire);
     const first = await recording({ upstreams: { up: createRemote({ wire, url: upstream.url }) } });
     const { path, body } = STREAMED[client];
@@ -89,7 +89,7 @@ describe.each(WIRES)("a client that speaks %s", (client) => {
   });
 });
 
-test("items that the client named are in the recording, and it plays again to the same bytes", async () => {
+test("items that the client referred to by id are in the recording, and it replays to the same bytes", async () => {
   const { url, read } = await recording({ upstreams: { up: createScripted(() => weather) } });
   const post = (input: unknown) => ask(url, "POST", "/v1/responses", { headers: json, body: JSON.stringify({ model: "m", input }) });
   const { output } = JSON.parse((await post("Hi")).body);
@@ -102,7 +102,7 @@ test("items that the client named are in the recording, and it plays again to th
   for (const one of kept) expect(await compareRecording(one)).toMatchObject({ same: true });
 });
 
-test("so is what was said before the answer that a client goes on from", async () => {
+test("so is the conversation before the answer that a client continues", async () => {
   const { url, read } = await recording({ upstreams: { up: createScripted(() => weather) } });
   const post = async (more: object) => {
     const body = JSON.stringify({ model: "m", ...more });
@@ -123,7 +123,7 @@ describe("replays", () => {
     return (await read(1))[0]!;
   };
 
-  test("a difference is found, and where it is", async () => {
+  test("a difference is found, with its place", async () => {
     const { url } = await upstreamOf("openai-chat");
     const kept = await recordedOnce(createRemote({ wire: "openai-chat", url }), "anthropic");
     const { pieces } = kept.client;
@@ -135,7 +135,7 @@ describe("replays", () => {
   });
 
   test.each(WIRES)(
-    "%s: a model in the process, whose headers left before its first event, is no silence; what it wrote is told",
+    "%s: a local model's pause between its headers and its first event is not replayed as silence, and its output is shown",
     async (wire) => {
       const events: Event[] = [
         { type: "start", model: "m" },
@@ -183,7 +183,7 @@ describe("replays", () => {
     expect(await compareRecording(kept)).toMatchObject({ same: true });
   });
 
-  test("a gateway that closed closes again, behind the same byte", async () => {
+  test("a gateway that closed closes again, after the same byte", async () => {
     const sayHel = sse({ choices: [{ index: 0, delta: { content: "Hel" } }] });
     const upstream = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(sayHel);
@@ -203,14 +203,14 @@ describe("replays", () => {
     expect(await compareRecording(longer)).toMatchObject({ same: false });
   });
 
-  test("a status is answered again", async () => {
+  test("an error status is replayed", async () => {
     const upstream = await startServer(answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "3" }));
     const kept = await recordedOnce(createRemote({ wire: "openai-chat", url: upstream.url }), "gemini");
     expect(kept.client.response).toMatchObject({ status: 429, headers: { "retry-after": "3" } });
     expect(await compareRecording(kept)).toMatchObject({ same: true, now: { status: 429 } });
   });
 
-  test("what no upstream said is told by the events", async () => {
+  test("without an upstream response, the recorded events are replayed", async () => {
     const refused = await recordedOnce(createRemote({ wire: "openai-chat", url: nobody }), "anthropic");
     expect(await compareRecording(refused)).toMatchObject({ same: true, now: { status: 529 } });
     const inProcess = await recordedOnce(
@@ -221,14 +221,14 @@ describe("replays", () => {
     expect(await compareRecording(inProcess)).toMatchObject({ same: true, now: { status: 200 } });
   });
 
-  test("a base URL of the upstream's own, and a model in its path", async () => {
+  test("works with an upstream under a path prefix, and a model in its path", async () => {
     const upstream = await upstreamOf("gemini");
     const kept = await recordedOnce(createRemote({ wire: "gemini", url: `${upstream.url}/some/where` }), "openai-responses");
     expect(kept.upstream[0]!.request.url).toContain("/some/where/");
     expect(await compareRecording(kept)).toMatchObject({ same: true });
   });
 
-  test("a server that completes text is known again", async () => {
+  test("recognizes a server that completes text", async () => {
     const upstream = await startServer((response, { url, method }) => {
       if (url.startsWith("/props")) return answering('{"default_generation_settings":{"params":{}}}')(response, {} as never, {} as never);
       if (method === "GET" || url === "/tokenize") return answering("{}", { status: 404 })(response, {} as never, {} as never);
@@ -240,7 +240,7 @@ describe("replays", () => {
       return answering(sse(...said), { "content-type": "text/event-stream" })(response, {} as never, {} as never);
     });
     const kept = await recordedOnce(createCompletions({ url: upstream.url, dialect: "hermes" }), "openai-chat");
-    expect(kept.upstream).toHaveLength(1); // the exchange, and not how it was prepared
+    expect(kept.upstream).toHaveLength(1); // the exchange itself, without its preparations
     expect(kept.exchange.dialect).toBe("hermes");
     expect(accountOf(kept).text).toBe("Hello");
     expect(await compareRecording(kept)).toMatchObject({ same: true });
@@ -255,7 +255,7 @@ describe("replays", () => {
   test.each<[string, (kept: Recording) => Recording, RegExp]>([
     ["was cut", (kept) => ({ ...kept, cut: true }), /too long/],
     ["holds no answer", (kept) => ({ ...kept, exchange: { ...kept.exchange, kind: "count" } }), /no answer/],
-  ])("one that %s cannot be compared", async (_, change, why) => {
+  ])("a recording that %s cannot be compared", async (_, change, why) => {
     const kept = await recordedOnce(
       createScripted(() => weather),
       "ollama",
@@ -267,7 +267,7 @@ describe("replays", () => {
 describe("secrets", () => {
   const CANARIES = { gate: "gate-canary-4711", upstream: "up-canary-0815", header: "hdr-canary-1234", shaped: "sk-canaryabcdefghijklmnop" };
 
-  test("are in no file: keys of the gateway, of the upstream, in headers, in echoes, cut in two, and what looks like one", async () => {
+  test("are in no file: keys of the gateway and the upstream, in headers, echoed, cut in two, and anything that looks like a key", async () => {
     const upstream = await startServer((response, { method }) => {
       if (method === "GET") return answering("{}", { status: 404 })(response, {} as never, {} as never);
       response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": CANARIES.header });
@@ -325,7 +325,7 @@ describe("secrets", () => {
   test("pieces keep their borders", () => {
     const pieces = ["a key", "12", "34 b", "key1234"].map((text) => Buffer.from(text));
     expect(new Secrets(["key1234"]).pieces(pieces).map(String)).toEqual(["a [secret]", "", " b", "[secret]"]);
-    const many = Array.from({ length: 200_000 }, () => Buffer.from(" key12")); // looking for all of them in each piece would take minutes
+    const many = Array.from({ length: 200_000 }, () => Buffer.from(" key12")); // searching each piece for all of them would take minutes
     expect(new Set(new Secrets(["12 key"]).pieces(many).map(String))).toEqual(new Set([" key[secret]", "[secret]", "12"]));
   });
 });
@@ -335,14 +335,14 @@ describe("files", () => {
     upstreamOf("openai-chat").then(({ url }) => recording({ upstreams: { up: createRemote({ wire: "openai-chat", url }) } }, more));
   const askOnce = (url: string) => ask(url, "POST", STREAMED.gemini.path, { headers: json, body: JSON.stringify(STREAMED.gemini.body) });
 
-  test.skipIf(process.platform === "win32")("are for the user's eyes only (Windows has no such modes)", async () => {
+  test.skipIf(process.platform === "win32")("are readable by their owner only (Windows has no such modes)", async () => {
     const gateway = await started({});
     await askOnce(gateway.url);
     const [file] = await gateway.files(1);
     expect(statSync(file!).mode & 0o777).toBe(0o600);
   });
 
-  test("are never more than so many, and other files are left alone", async () => {
+  test("are limited in number, and other files are left alone", async () => {
     const gateway = await started({ maxFiles: 2 });
     writeFileSync(join(gateway.folder, "notes.json"), "mine");
     for (let n = 0; n < 4; n++) await askOnce(gateway.url);
@@ -351,7 +351,7 @@ describe("files", () => {
     expect(files.some((file) => file.endsWith("notes.json"))).toBe(true);
   });
 
-  test("are never longer than so much, and say that they were cut", async () => {
+  test("are limited in size, and say that they were cut", async () => {
     const gateway = await started({ maxBytes: 600 });
     await askOnce(gateway.url);
     const [kept] = await gateway.read(1);
@@ -359,14 +359,14 @@ describe("files", () => {
     expect(accountOf(kept!).anomalies[0]).toContain("too long");
   });
 
-  test("a list of models is no exchange", async () => {
+  test("a list of models is not recorded", async () => {
     const gateway = await started({});
     await ask(gateway.url, "GET", "/v1/models");
     expect(await gateway.files(1)).toEqual([]);
   });
 });
 
-describe("what is odd", () => {
+describe("anomalies in a recording", () => {
   const base: Recording = {
     version: 1,
     at: "2026-01-31T12:00:00.000Z",
@@ -403,14 +403,14 @@ describe("what is odd", () => {
     events: [[1, { type: "tool-end", id: "a", index: 0, name: "f", arguments: { city: "Oslo" } }]],
   };
 
-  test("a call that vanished, and markup that was left in the text", () => {
+  test("a call that vanished, and markup left in the text, are found", () => {
     expect(accountOf(base).anomalies).toEqual([
       "the call of f vanished between the events and the client",
       "markup is left in the text: <tool_call>",
     ]);
   });
 
-  test.each([60, 120])("is printed, %d wide", (columns) => {
+  test.each([60, 120])("are printed, %d columns wide", (columns) => {
     let printed = "";
     const write = (text: string): boolean => {
       printed += text;
@@ -430,7 +430,7 @@ describe("what is odd", () => {
   });
 
   const spoilt = '{"version":1,"client":{"request":{"url":"/"},"pieces":[]},"events":[],"upstream":[{}]}';
-  test.each(["{", "[]", '{"version":2}', spoilt])("what is no recording is said to be none: %s", (text) => {
+  test.each(["{", "[]", '{"version":2}', spoilt])("a file that is not a recording is reported as such: %s", (text) => {
     expect(() => readRecording(text)).toThrow(/^it is /);
   });
 });

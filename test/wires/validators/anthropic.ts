@@ -1,4 +1,5 @@
-// Anthropic Messages, from its documentation and the types of @anthropic-ai/sdk 1.8; settings that Claude Code sends under a beta header count, too.
+// Anthropic Messages, from its documentation and the types of @anthropic-ai/sdk 1.8, with the settings that Claude Code sends under a beta
+// header.
 import {
   anything,
   base64,
@@ -157,7 +158,7 @@ const body = object(
     speed: nullable(oneOf("standard", "fast")),
     stop_sequences: list(matching(/\S/)),
     stream: flag,
-    // Gone from the types of the SDK since the version 2026-10-21; the older version takes them.
+    // Removed from the SDK's types in version 2026-10-21; the older API version accepts them.
     temperature: between(0, 1),
     top_p: between(0, 1),
     top_k: count,
@@ -207,7 +208,7 @@ function rules(request: Record<string, unknown>, at: string): string[] {
   return complaints;
 }
 
-/** Messages of one role in a row are one turn. */
+/** Consecutive messages of one role are one turn. */
 function merged(list: readonly Record<string, unknown>[]): { role: unknown; content: unknown[] }[] {
   const turns: { role: unknown; content: unknown[] }[] = [];
   for (const { role, content } of list) {
@@ -346,7 +347,7 @@ export function anthropicStream(stream: string): string[] {
       open = undefined;
     } else if (type === "message_delta") {
       stop = isRecord(value.delta) ? value.delta.stop_reason : undefined;
-      // A call that was cut may stay open: clients run whatever is stopped.
+      // A truncated call may stay open: clients run whatever is stopped.
       if (open && !(open.type === "tool_use" && stop === "max_tokens")) say("leaves a block open");
     } else if (type === "message_stop") {
       if (stop === undefined) say("comes without message_delta");

@@ -1,4 +1,4 @@
-// A few words to say what JSON an API takes. A check answers with what is wrong, each complaint with the path where it is.
+// Combinators that describe the JSON an API accepts. A check returns its complaints, each with the path of the fault.
 
 export type Check = (value: unknown, at: string) => string[];
 export type Fields = Readonly<Record<string, Check>>;
@@ -72,13 +72,13 @@ export const mapOf =
   (value, at) =>
     isRecord(value) ? Object.entries(value).flatMap(([key, item]) => check(item, `${at}.${key}`)) : wrong(at, "an object", value);
 
-/** All of them. */
+/** All of these checks. */
 export const both =
   (...checks: readonly Check[]): Check =>
   (value, at) =>
     checks.flatMap((check) => check(value, at));
 
-/** The first that has nothing to say, or what the last one says. */
+/** The first alternative without complaints, or the complaints of the last. */
 export const either =
   (...checks: readonly Check[]): Check =>
   (value, at) => {
@@ -88,7 +88,7 @@ export const either =
 
 export const nullable = (check: Check): Check => either(nothing, check);
 
-/** What the value of one key decides. */
+/** The check is chosen by the value of one key. */
 export const tagged =
   (key: string, table: Fields, otherwise?: Check): Check =>
   (value, at) => {
@@ -119,7 +119,7 @@ export function parsed(value: unknown): unknown {
   }
 }
 
-/** JSON Schema, as deep as an API looks at it: types are types, properties are schemas, references lead somewhere. */
+/** JSON Schema, as deep as an API checks it: types are types, properties are schemas, references resolve. */
 export const jsonSchema: Check = (value, at) => (isRecord(value) ? schemaComplaints(value, value, at) : wrong(at, "a JSON Schema", value));
 
 const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
@@ -153,7 +153,7 @@ export interface SseFrame {
   data: string;
 }
 
-/** The frames of a server-sent event stream that was written by the book: whole lines, a blank line behind each frame. */
+/** The frames of a well-formed server-sent event stream: whole lines, a blank line after each frame. */
 export function readSse(stream: string): { frames: SseFrame[]; complaints: string[] } {
   const frames: SseFrame[] = [];
   const complaints: string[] = [];

@@ -32,7 +32,7 @@ import {
 const NAME = matching(/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/);
 const upper = (...names: string[]): Check => oneOf(...names, ...names.map((name) => name.toLowerCase()));
 
-/** Upper-case types are taken here, too: gemini-cli sends them. */
+/** Upper-case types are accepted, too: gemini-cli sends them. */
 const looseSchema: Check = (value, at) => jsonSchema(lowered(value), at);
 const lowered = (value: unknown): unknown =>
   parsed(JSON.stringify(value, (key, item) => (key === "type" && typeof item === "string" ? item.toLowerCase() : item)));
@@ -88,7 +88,7 @@ const asked = part({ functionResponse });
 const content = object({ role: oneOf("user", "model"), parts: list(asked, 1) });
 const instruction = object({ parts: list(part({}), 1) }, { role: text });
 
-const limit = either(count, matching(/^\d+$/)); // int64: also as a string
+const limit = either(count, matching(/^\d+$/)); // int64: may be a string
 const SCHEMA_KEYS = {
   type: upper("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"),
   format: text,

@@ -1,4 +1,4 @@
-// Ollama's /api/chat and /api/generate, from its documentation and the types that its server reads requests into.
+// Ollama's /api/chat and /api/generate, from its documentation and the types its server reads requests into.
 import {
   amount,
   anything,
@@ -40,7 +40,7 @@ const messages = tagged("role", {
     when((message) => !message.tool_name && !message.tool_call_id, "answers nobody knows what"),
   ),
 });
-/** What the server keeps of a property; the rest it drops in silence, so a request that relies on it is wrong. */
+/** What the server keeps of a property; it silently drops the rest, so a request that relies on the rest is wrong. */
 const dropped = ["$ref", "oneOf", "allOf", "const"];
 const property: Check = both(
   lazily(() =>
@@ -89,7 +89,7 @@ const options = object(
     use_mmap: flag,
     num_thread: whole,
     draft_num_predict: whole,
-    mirostat: whole, // older servers; a newer one ignores it
+    mirostat: whole, // for older servers; newer ones ignore it
     mirostat_tau: amount,
     mirostat_eta: amount,
   },
@@ -121,7 +121,7 @@ const generate = both(
 export const ollamaRequest: Check = (value, at) =>
   isRecord(value) && "prompt" in value ? generate(value, at) : [...chat(value, at), ...(isRecord(value) ? rules(value, at) : [])];
 
-/** Results follow the calls that they answer: a server without ids goes by the name, then by the order. */
+/** Results follow the calls they answer: a server without ids matches by name, then by order. */
 function rules(request: Record<string, unknown>, at: string): string[] {
   const complaints: string[] = [];
   let open: Record<string, unknown>[] = [];
@@ -151,7 +151,7 @@ const stats = {
   prompt_eval_duration: count,
   eval_duration: count,
 };
-/** The server leaves out what it does not know. */
+/** The server leaves out unknown fields. */
 const counts = { prompt_eval_count: count, eval_count: count };
 const more = { logprobs: list(record), remote_model: text, remote_host: text };
 const REASON = oneOf("stop", "length", "load", "unload");

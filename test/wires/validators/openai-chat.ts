@@ -1,4 +1,4 @@
-// OpenAI chat completions, from its documentation and the types of openai 7.53. Behind them: what servers that speak it take beside that.
+// OpenAI chat completions, from its documentation and the types of openai 7.53, with what compatible servers accept beyond it.
 import {
   amount,
   anything,
@@ -74,7 +74,7 @@ const messages = tagged("role", {
         audio: nullable(object({ id: filled })),
         tool_calls: list(call, 1),
         annotations: list(record),
-        // Not OpenAI's: DeepSeek, llama.cpp, SGLang and vLLM take one of these.
+        // Not OpenAI's: DeepSeek, llama.cpp, SGLang and vLLM accept one of these.
         reasoning_content: text,
         reasoning: text,
       },
@@ -214,7 +214,7 @@ function chosenNames(choice: unknown): unknown[] {
   return [...[choice.function, choice.custom].filter(isRecord).map((fn) => fn.name), ...allowed];
 }
 
-/** Each call is answered right behind the message that made it, and nothing else is answered. */
+/** Each call is answered right after its message, and nothing else is answered. */
 function conversation(list: readonly Record<string, unknown>[], at: string): string[] {
   let open = new Set<unknown>();
   const complaints: string[] = [];

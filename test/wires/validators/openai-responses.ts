@@ -36,9 +36,9 @@ const CALL_ID = matching(/^.{1,64}$/s);
 const STATUS = oneOf("in_progress", "completed", "incomplete");
 const EFFORT = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
 const cached = { prompt_cache_breakpoint: record };
-/** The API refuses an item's id that does not begin like its kind. */
+/** The API refuses an item id without the prefix of its type. */
 const idOf = (...prefixes: string[]): Check => matching(new RegExp(`^(?:${prefixes.join("|")})_?[A-Za-z0-9_-]+$`));
-/** What codex sends beside the public types. */
+/** What codex sends beyond the public types. */
 const passthrough = { internal_chat_message_metadata_passthrough: record };
 
 // Requests
@@ -75,7 +75,7 @@ const result = either(text, list(tagged("type", inputs), 1));
 const summary = list(object({ type: oneOf("summary_text"), text }));
 const reasoning = list(object({ type: oneOf("reasoning_text"), text }));
 const callMeta = { status: STATUS, namespace: text, async: flag, caller: nullable(record), ...passthrough };
-/** The calls of tools that the API defines and the client runs. */
+/** Calls of tools that the API defines and the client runs. */
 const natives = (fields: Record<string, Check>, more: Record<string, Check>): Record<string, Check> => ({
   local_shell_call: object(
     {
@@ -130,7 +130,7 @@ const items: Record<string, Check> = {
     { type: anything, call_id: CALL_ID, output: object({ type: oneOf("computer_screenshot") }, { image_url: url, file_id: filled }) },
     { id: filled, status: STATUS, acknowledged_safety_checks: list(record) },
   ),
-  // The ai SDK leaves the id out when nothing is stored.
+  // The AI SDK leaves the id out when nothing is stored.
   reasoning: object(
     { type: anything, summary },
     { id: idOf("rs"), content: nullable(reasoning), encrypted_content: nullable(text), status: STATUS, ...passthrough },
@@ -309,7 +309,7 @@ const RESPONSE_REST = {
   incomplete_details: nullable(object({ reason: oneOf("max_output_tokens", "content_filter") })),
   usage: nullable(usage),
 };
-/** The settings of the request are echoed; their shape is the request's. */
+/** The request's settings are echoed, in the request's shape. */
 const ECHOED = `instructions metadata parallel_tool_calls temperature tool_choice tools top_p background completed_at conversation
   max_output_tokens max_tool_calls previous_response_id prompt prompt_cache_key reasoning safety_identifier service_tier store text
   top_logprobs truncation user output_text access_programs`;
@@ -345,7 +345,7 @@ const events: Record<string, Check> = {
   "response.function_call_arguments.done": object({ ...about, arguments: text }, { name: text }),
   "response.custom_tool_call_input.delta": object({ ...about, delta: text }, { obfuscation: text }),
   "response.custom_tool_call_input.done": object({ ...about, input: text }),
-  // Flat in the SDKs' types, and with an object inside on the wire.
+  // Flat in the SDKs' types, but nested in an object on the wire.
   error: object({ type: anything, sequence_number: count, code: nullable(text), message: filled, param: nullable(text), error: record }),
 };
 const ENDS = ["response.completed", "response.incomplete", "response.failed"];
@@ -353,7 +353,7 @@ const ENDS = ["response.completed", "response.incomplete", "response.failed"];
 interface OpenItem {
   id: unknown;
   type: unknown;
-  /** What the deltas said, by the stem of their type and the index inside the item. */
+  /** The text of the deltas, by their event stem and the index inside the item. */
   said: Map<string, string>;
   finished: Set<string>;
 }
@@ -401,7 +401,7 @@ export function responsesStream(stream: string): string[] {
     } else if (ENDS.includes(type)) {
       ended = type;
       const response = isRecord(value.response) ? value.response : {};
-      // A call that was cut may stay open: clients run whatever is done.
+      // A truncated call may stay open: clients run whatever is done.
       if (open && !(type !== "response.completed" && (isCall(open.type) || type !== "response.incomplete"))) say("leaves an item open");
       if (JSON.stringify(response.output) !== JSON.stringify(done)) say("has not the items that were done as its output");
       if (type === "response.incomplete" && !response.incomplete_details) say("does not say why");
@@ -425,7 +425,7 @@ export function responsesStream(stream: string): string[] {
 
 const isCall = (type: unknown): boolean => type === "function_call" || type === "custom_tool_call";
 
-/** The stem of an event, and what it is about inside the item. */
+/** The stem of an event, and its place inside the item. */
 const stemOf = (value: Record<string, unknown>, type: string): string =>
   `${type.replace(/^response\.|\.(?:added|delta|done)$/g, "")} ${value.content_index ?? value.summary_index ?? 0}`;
 
