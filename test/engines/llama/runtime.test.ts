@@ -57,5 +57,5 @@ test("one that ends at the first token has, in its own words", async () => {
 
 test("a GPU that this system cannot have is no other one", async () => {
   const gpu = process.platform === "darwin" ? "cuda" : "metal";
-  await expect(createLlama({ model: "embedded", gpu })).rejects.toThrow(`GPU by ${gpu}`);
+  await expect(createLlama({ model: "embedded", gpu })).rejects.toThrow(`GPU for ${gpu}`);
 });
