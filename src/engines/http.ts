@@ -2,7 +2,7 @@
  * Requests to a server that may have several URLs, over kept-alive connections. All engines with a server use this file for connections,
  * timeouts and their errors.
  */
-import { type Dispatcher, Pool } from "undici/index.js"; // by its file: Bun replaces `undici` with its own version, which has no pools
+import { type Dispatcher, errors, Pool } from "undici/index.js"; // by its file: Bun replaces `undici` with its own version, which has no pools
 import type { ErrorInfo } from "../core/nouns.ts";
 import { readError } from "../wires/errors.ts";
 import type { Headers, StreamDecoder, Wire } from "../wires/wire.ts";
@@ -153,6 +153,9 @@ export class HttpServer {
     return bounded({ signals: [sending.signal], ms }, async (signal) => {
       const answer = await this.request(method, path, { ...sending, signal });
       return { status: answer.status, headers: answer.headers, text: await bodyText(answer) };
+    }).catch((error: unknown) => {
+      const isLate = error instanceof errors.RequestAbortedError && !sending.signal?.aborted;
+      throw isLate ? new errors.HeadersTimeoutError() : error;
     });
   }
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
+import { serverAt } from "../../src/engines/address.ts";
 import { bodyText } from "../../src/engines/http.ts";
 import { createRescue } from "../../src/engines/inband/rescue.ts";
 import { createRemote, type Remote } from "../../src/engines/remote.ts";
@@ -89,6 +90,15 @@ test("who stops hears nothing more, and the server is told", async () => {
   });
   await gone.promise;
   expect(heard.map(({ type }) => type)).toEqual(["start", "text"]);
+});
+
+test("a short question that takes too long is a timeout, and one that the caller aborts is not", async () => {
+  const { url } = await startServer(async (response) => void (await once(response, "close")));
+  const http = serverAt("openai-chat", { url });
+  closeLater(() => http.close());
+  const codeOf = (signal?: AbortSignal) => http.brief("GET", "/v1/models", { signal }, 20).catch((error: unknown) => http.explain(error));
+  expect(await codeOf()).toMatchObject({ code: "timeout", message: expect.stringContaining("did not answer in time") });
+  expect(await codeOf(AbortSignal.abort())).toMatchObject({ code: "aborted" });
 });
 
 test("where nobody answers, a finish is all there is", async () => {
