@@ -71,7 +71,7 @@ const ENDPOINT = /\/(?:(?:chat\/)?completions|responses|messages|(?<=\/api\/)cha
 /** Maps the wire's paths to a URL that a user gave; the URL's query (`?api-version=2024-10-21`) is added to all of them. */
 export function baseOf(wire: WireId, url: string): Base {
   const problem = urlProblem(url);
-  if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${url}`);
+  if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${String(url).replace(/\/\/[^/?#]*@/, "//[secret]@")}`);
   const { prefix, inUrl } = HABITS[wire];
   const { origin, pathname, search } = new URL(url);
   const root = pathname.replace(/\/+$/, "").replace(ENDPOINT, "");
