@@ -129,7 +129,7 @@ async function append(url: string, part: string, size: number | undefined, optio
 }
 
 /** An error that is worth a retry, such as a broken connection. */
-class Cut extends EngineError {}
+export class Cut extends EngineError {}
 
 async function* chunksOf(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array, void, undefined> {
   try {

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { isObject } from "../../core/json.ts";
 import { EngineError } from "../error.ts";
 import { home } from "../home.ts";
-import { download, isSafe, request } from "./download.ts";
+import { Cut, download, isSafe, request } from "./download.ts";
 
 export interface SourceOptions {
   /** Where downloads are kept. */
@@ -144,8 +144,8 @@ const isWhole = (files: readonly HubFile[]): boolean => files.length === Number(
 async function listHub(url: string, options: SourceOptions): Promise<HubFile[]> {
   const { origin, host } = new URL(url);
   const { answer } = await request(url, "GET", {}, { token: tokenFor(options, origin), signal: options.signal }).catch((error: unknown) => {
-    if (options.signal?.aborted || error instanceof EngineError) throw error;
-    throw new EngineError({ code: "upstream", message: `${host} does not answer, and the model is not in the cache` }, { cause: error });
+    if (!(error instanceof Cut)) throw error;
+    throw new EngineError({ code: "upstream", message: `${error.message}, and the model is not in the cache` }, { cause: error });
   });
   if (!answer.ok) {
     await answer.body?.cancel();

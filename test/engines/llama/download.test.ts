@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
 import { type DownloadOptions, download } from "../../../src/engines/llama/download.ts";
 import { cacheFolder, findModel } from "../../../src/engines/llama/source.ts";
-import { startServer, tempFolder } from "../../servers.ts";
+import { nobody, startServer, tempFolder } from "../../servers.ts";
 
 const body = Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 251));
 const sum = createHash("sha256").update(body).digest("hex");
@@ -254,6 +254,10 @@ describe("a model of the hub", () => {
   ])("%s is a clear error", async (model, message) => {
     const { url } = await hub();
     await expect(findModel(model, options(url))).rejects.toThrow(message);
+  });
+
+  test("without an answer of the hub, the error says that the model is not in the cache", async () => {
+    await expect(findModel("hf:org/repo", options(nobody))).rejects.toThrow(/does not answer: .*, and the model is not in the cache$/);
   });
 
   test("a page of the hub stands for the file, and a URL is fetched once", async () => {
