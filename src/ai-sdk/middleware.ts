@@ -1,5 +1,5 @@
 /**
- * Tools for a model that has none: they are explained in the system text, in a dialect's own words, and calls are read out of the answer.
+ * Tools for a model that has none: the system text explains them in a dialect's own form, and calls are read from the text of the answer.
  *
  *     const model = wrapLanguageModel({ model: anyTextModel, middleware: toolsInBand({ dialect: "hermes" }) });
  */
@@ -25,7 +25,7 @@ import { inlineText, readResult, readToolCall, readTools } from "./prompt.ts";
 import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
 
 export interface InBandOptions<Version> {
-  /** The model's own, where it has one; else one that is easy to follow: `hermes` or `json`. */
+  /** The model's own dialect, if it has one; otherwise one that is easy to follow: `hermes` or `json`. */
   dialect: string | Dialect;
   /** `v4` for the `ai` package from version 7 on. */
   version?: Version;
@@ -33,7 +33,7 @@ export interface InBandOptions<Version> {
 
 type Hooks = Pick<Required<LanguageModelV3Middleware>, "transformParams" | "wrapGenerate" | "wrapStream">;
 
-/** Each version of the SDK has its own types for what is the same: these fit them all. */
+/** Each version of the SDK has its own types for the same thing: these fit all of them. */
 interface Middleware<Version> {
   readonly specificationVersion: Version;
   transformParams(options: { params: unknown }): Promise<never>;
@@ -43,7 +43,7 @@ interface Middleware<Version> {
 
 export function toolsInBand<Version extends "v3" | "v4" = "v3">({ dialect, version }: InBandOptions<Version>): Middleware<Version> {
   const speech = typeof dialect === "string" ? getDialect(dialect) : dialect;
-  /** By what the model is asked instead. */
+  /** By the transformed parameters. */
   const asked = new WeakMap<LanguageModelV3CallOptions, InBandCall>();
   const hooks: Hooks = {
     async transformParams({ params }) {
@@ -64,7 +64,7 @@ class InBandCall {
   readonly #params: LanguageModelV3CallOptions;
   readonly #tools: Tool[];
   readonly #warnings: SharedV3Warning[] = [];
-  /** Ids are new in the whole conversation, and the same when it is asked again. */
+  /** Ids are unique in the conversation, and the same if the request is repeated. */
   readonly #idOf: (n: number) => string;
   #calls = 0;
 
@@ -75,7 +75,11 @@ class InBandCall {
     const tools = readTools(params, (feature) => this.#warnings.push({ type: "unsupported", feature }));
     this.#tools = choice.type === "none" ? [] : choice.type === "tool" ? tools.filter(({ name }) => name === choice.toolName) : tools;
     if (choice.type === "required" || choice.type === "tool") {
-      this.#warnings.push({ type: "unsupported", feature: "toolChoice", details: "tools in band are offered, a call cannot be enforced" });
+      this.#warnings.push({
+        type: "unsupported",
+        feature: "toolChoice",
+        details: "tools in band are only offered: a call cannot be enforced",
+      });
     }
     const parts = prompt.flatMap((message) => (message.role === "assistant" ? message.content : []));
     this.#idOf = idsBehind(parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
@@ -104,7 +108,7 @@ class InBandCall {
     return contentOf(content, undefined);
   }
 
-  /** A block of text is scanned from its start to its end; everything else goes through as it is. */
+  /** Scans each block of text from its start to its end; all other parts pass unchanged. */
   #reader(): TransformStream<LanguageModelV3StreamPart, LanguageModelV3StreamPart> {
     const parts = new PartStream("in-band-");
     let scanner: Scanner | undefined;
@@ -173,7 +177,10 @@ type AssistantPart = PartsOf<"assistant">[number];
 type ToolPart = PartsOf<"tool">[number];
 type UserPart = PartsOf<"user">[number];
 
-/** From `ai` 7 on a result's file is what a user's file is, so it can go on as it came; one that is text is in the result's. */
+/**
+ * From `ai` 7 on, a file in a result has the form of a user's file and is passed on as it is; a text file becomes part of the result's
+ * text.
+ */
 const isFile = (part: { type: string }): part is Extract<UserPart, { type: "file" }> =>
   part.type === "file" && inlineText(part).length === 0;
 
@@ -187,7 +194,7 @@ const PARTS: PartMake<AssistantPart> = {
   say: (text) => ({ type: "text", text }),
 };
 
-/** Behind the program's own system text, or as the only one. */
+/** Adds the instructions to the system message, or as a new one. */
 function instructed(messages: LanguageModelV3Message[], instructions: string): LanguageModelV3Message[] {
   const [first, ...rest] = messages;
   return first?.role === "system"

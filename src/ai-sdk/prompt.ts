@@ -1,6 +1,6 @@
 /**
- * What the AI SDK asks of a model (`LanguageModelV3CallOptions`) as a `Request`. Private state of an upstream rides in the SDK's own
- * place for it:
+ * Turns the AI SDK's call options (`LanguageModelV3CallOptions`) into a `Request`. Private state of an upstream is carried in the SDK's
+ * provider options:
  *
  *     { type: "reasoning", text: "…", providerOptions: { dragoman: { state: [{ wire: "anthropic", kind: "signature", data: "…" }] } } }
  */
@@ -33,7 +33,7 @@ import type {
 } from "../core/nouns.ts";
 import { objectOf } from "../wires/read.ts";
 
-/** `providerOptions.dragoman` of a call: what the SDK has no word for. */
+/** `providerOptions.dragoman` of a call: settings that the SDK does not have. */
 export interface DragomanCallOptions {
   thinking?: ThinkingSettings;
   parallelCalls?: boolean;
@@ -43,7 +43,7 @@ export interface DragomanCallOptions {
 
 export interface Asked {
   request: Request;
-  /** What the SDK asked for and no engine can do. */
+  /** What the SDK asked for that no engine supports. */
   warnings: SharedV3Warning[];
 }
 
@@ -71,7 +71,7 @@ export function readCall(model: string, options: LanguageModelV3CallOptions): As
   return { request, warnings };
 }
 
-/** From `ai` 7 on the SDK has a word for it. */
+/** The SDK's own setting from `ai` 7 on. */
 type Reasoning = "provider-default" | "none" | NonNullable<ThinkingSettings["effort"]>;
 
 function readReasoning(reasoning: Reasoning = "provider-default"): ThinkingSettings | undefined {
@@ -86,7 +86,7 @@ const KINDS: Readonly<Record<keyof DragomanCallOptions, "object" | "boolean" | "
   repeatPenalty: "number",
 };
 
-/** Other providers spell these otherwise: what is none of ours is said. */
+/** Unknown options cause a warning, since other providers spell these options differently. */
 function readOwn(given: object, unsupported: (feature: string) => void): DragomanCallOptions {
   const isOurs = ([key, value]: [string, unknown]): boolean =>
     Object.hasOwn(KINDS, key) && typeof value === KINDS[key as keyof typeof KINDS];
@@ -154,7 +154,7 @@ function readMessage(message: LanguageModelV3Message, unsupported: (feature: str
   }
 }
 
-/** Input that is no object is what the SDK could not read itself: it stays as it was written. */
+/** Input that is not an object is a call that the SDK could not parse; its text is kept. */
 export function readToolCall({
   toolCallId: id,
   toolName: name,
@@ -163,7 +163,7 @@ export function readToolCall({
 }: LanguageModelV3ToolCallPart): Extract<Part, { type: "tool-call" | "malformed" }> {
   if (isObject(input)) return { type: "tool-call", id, name, arguments: input, ...stateOf(providerOptions) };
   const raw = typeof input === "string" ? input : JSON.stringify(input ?? null);
-  return { type: "malformed", raw, code: "bad-arguments", reason: `the arguments of ${name} are no object`, id };
+  return { type: "malformed", raw, code: "bad-arguments", reason: `the arguments of ${name} are not an object`, id };
 }
 
 const readText = (part: { text: string; providerOptions?: SharedV3ProviderOptions }) => ({
@@ -172,7 +172,7 @@ const readText = (part: { text: string; providerOptions?: SharedV3ProviderOption
   ...stateOf(part.providerOptions),
 });
 
-/** From `ai` 7 on a file may also be its text, or what a provider calls it: the types of version 3 do not say so. */
+/** From `ai` 7 on, a file may also be text, or a reference to a provider's file; the types of version 3 lack both. */
 type FileData = LanguageModelV3FilePart["data"] | { type: "text"; text: string } | { type: "reference"; reference: object };
 
 function readFile({ data, mediaType, filename }: Omit<LanguageModelV3FilePart, "type">, unsupported: (feature: string) => void): Media[] {
@@ -182,28 +182,28 @@ function readFile({ data, mediaType, filename }: Omit<LanguageModelV3FilePart, "
   if (typeof given === "string") return [{ ...media, data: given }];
   if (given instanceof Uint8Array) return [{ ...media, data: base64(given) }];
   if (given.type === "text") return [{ ...media, data: base64(new TextEncoder().encode(given.text)) }];
-  unsupported(`a file that its provider keeps: ${JSON.stringify(given.reference)}`);
+  unsupported(`a file stored at its provider: ${JSON.stringify(given.reference)}`);
   return [];
 }
 
-/** `image` alone is a media type to `ai` 7. */
+/** `ai` 7 accepts `image` alone as a media type. */
 const fullType = (mediaType: string): string =>
   mediaType.includes("/") ? mediaType : mediaType === "text" ? "text/plain" : `${mediaType}/*`;
 
-/** The text that a file of `ai` 7 is, where it is one. */
+/** The text of a file of `ai` 7 that consists of text. */
 export function inlineText(part: object): string[] {
   const { data } = part as { data?: FileData };
   return typeof data === "object" && "type" in data && data.type === "text" ? [data.text] : [];
 }
 
-/** In slices: the arguments of one call are limited in number. */
+/** In slices: the number of arguments of a call is limited. */
 function base64(bytes: Uint8Array): string {
   let binary = "";
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
 }
 
-/** The SDK copies the options of a call onto its result: the state in them is the call's, and a result has none. */
+/** Ignores `providerOptions`: the SDK copies them from the call to its result, but their state belongs to the call. */
 export function readResult({ toolCallId: id, toolName: name, output }: LanguageModelV3ToolResultPart): ToolResult {
   return { role: "tool", id, name, ...readOutput(output) };
 }
@@ -242,7 +242,7 @@ const stateOf = (options: SharedV3ProviderOptions | undefined): { state?: Opaque
   return Array.isArray(state) ? { state: state.flatMap((item: unknown) => (isOpaque(item) ? [item] : [])) } : {};
 };
 
-/** What comes back from a program may be anything. */
+/** The program may have put anything there. */
 function isOpaque(value: unknown): value is Opaque {
   const { wire, kind } = objectOf(value);
   return typeof wire === "string" && typeof kind === "string";

@@ -44,7 +44,7 @@ export function createDragoman(engine: Engine): Dragoman {
 class EngineModel implements LanguageModelV3 {
   readonly specificationVersion = "v3";
   readonly provider = "dragoman";
-  /** None: the SDK loads what a URL names, and gives the bytes. */
+  /** None: the SDK downloads URLs and passes the bytes. */
   readonly supportedUrls = {};
   readonly modelId: string;
   readonly #engine: Engine;
@@ -84,7 +84,7 @@ class EngineModel implements LanguageModelV3 {
     return { stream: readable(stream()) };
   }
 
-  /** The answer from its first event on. One that begins with an error is thrown: before anything was said the SDK may try again. */
+  /** Waits for the first event. If it is an error, throws it: before any output the SDK can retry. */
   async #ask(options: LanguageModelV3CallOptions): Promise<{ events: AsyncIterable<Event>; warnings: SharedV3Warning[] }> {
     const { request, warnings } = readCall(this.modelId, options);
     const warn = ({ message }: Warning): void => void warnings.push({ type: "other", message });

@@ -1,4 +1,4 @@
-/** What an iterator gives, as a stream that asks for it piece by piece. (`ReadableStream.from` is not in every browser.) */
+/** An iterator as a stream that pulls one item at a time. (Not every browser has `ReadableStream.from`.) */
 export const readable = <T>(items: AsyncIterator<T>): ReadableStream<T> =>
   new ReadableStream<T>({
     async pull(controller) {

@@ -1,6 +1,6 @@
 /**
- * Events as the AI SDK's stream parts: a call is `tool-input-start`, its deltas, `tool-input-end` and, only if it is complete,
- * `tool-call`. What is truncated or unreadable has no `tool-call`, so nothing runs it.
+ * Events as the AI SDK's stream parts: a call is `tool-input-start`, its deltas and, only if it is complete, `tool-input-end` and
+ * `tool-call`. A truncated or unreadable call has no `tool-call`, so nothing runs it.
  */
 import type {
   JSONObject,
@@ -17,16 +17,16 @@ import { failure } from "./failure.ts";
 
 type Extensions = NonNullable<Response["extensions"]>;
 
-/** One event after the other into the parts that it gives. */
+/** Turns events into parts, one at a time. */
 export class PartStream {
-  /** The block that is open: the SDK wants its end before anything else begins. */
+  /** The open block: the SDK requires its end before anything else begins. */
   #open: { type: "text" | "reasoning"; id: string } | undefined;
   #blocks = 0;
   readonly #prefix: string;
   #usage: Usage = {};
   readonly #extensions: Extensions = [];
 
-  /** `prefix` keeps the ids of its blocks apart from those of other parts. */
+  /** `prefix` distinguishes the ids of its blocks from those of other parts. */
   constructor(prefix = "") {
     this.#prefix = prefix;
   }
@@ -68,7 +68,7 @@ export class PartStream {
       case "finish":
         return [
           ...this.leave(),
-          // Calls that nobody could read were said when they came.
+          // Unreadable calls were reported when they appeared.
           ...(event.error && event.error.code !== "malformed-call" ? [{ type: "error" as const, error: failure(event.error) }] : []),
           {
             type: "finish",
@@ -92,7 +92,7 @@ export class PartStream {
     return { type: `${type}-delta`, id, delta };
   }
 
-  /** Ends the block that is open. */
+  /** Ends the open block. */
   leave(state?: Opaque[]): LanguageModelV3StreamPart[] {
     if (!this.#open) return [];
     const { type, id } = this.#open;
@@ -112,11 +112,11 @@ const toolCall = ({ id, name, json, arguments: given, state }: Pick<ToolEnd, "id
 const unreadable = ({ reason, raw }: Pick<Malformed, "reason" | "raw">): Error =>
   failure({ code: "malformed-call", message: `the model wrote a tool call that cannot be read (${reason}): ${raw}` });
 
-/** What a whole answer has no part for: nothing runs it, and nobody shall miss it. */
+/** Warnings for malformed calls, for which an answer that is not streamed has no part. */
 export const malformedWarnings = (content: readonly Part[]): SharedV3Warning[] =>
   content.flatMap((part) => (part.type === "malformed" ? [{ type: "other" as const, message: unreadable(part).message }] : []));
 
-/** All parts of a whole answer. */
+/** The parts of an answer that is not streamed. */
 export function contentOf(content: readonly Part[], refusal: string | undefined): LanguageModelV3Content[] {
   const parts: LanguageModelV3Content[] = [];
   for (const part of content) {
@@ -157,9 +157,9 @@ export const usageOf = ({ inputTokens, outputTokens, thinkingTokens, cachedToken
 const metadata = (state: Opaque[] | undefined): { providerMetadata?: SharedV3ProviderMetadata } =>
   state ? { providerMetadata: { dragoman: { state: carried(state) } } } : {};
 
-/** What only the upstream's wire knows: citations, its own tools. */
+/** Events that only the upstream's wire knows: citations, its own tools. */
 export const extensionsOf = (extensions: Extensions): { providerMetadata?: SharedV3ProviderMetadata } =>
   extensions.length > 0 ? { providerMetadata: { dragoman: { extensions: carried(extensions) } } } : {};
 
-/** The SDK's JSON may be written to, ours may not: that is all that tells them apart. */
+/** The SDK's JSON types differ from ours only in being mutable. */
 const carried = (list: readonly { readonly data: Json }[]): JSONObject[] => list.map((item) => ({ ...item, data: item.data as JSONValue }));

@@ -1,5 +1,5 @@
 /**
- * Which server of open models answers at a URL, and what it says of a model:
+ * Identifies the server of open models at a URL, and asks it about a model:
  *
  *     GET /props -> { "chat_template": "{% for …", "model_path": "/models/qwen3.gguf", "default_generation_settings": { "n_ctx": 8192 } }
  */
@@ -10,21 +10,21 @@ import type { About, CallOptions, ServerId } from "./engine.ts";
 import { ASIDE_MS, type HttpServer } from "./http.ts";
 
 /**
- * Each by something that only it has. TabbyAPI and KoboldCpp have `/props`, too, though no settings there but the size of the context; and
- * TensorRT-LLM and LocalAI have vLLM's `/version`.
+ * Each server is identified by something that only it has. TabbyAPI and KoboldCpp have `/props`, too, but with no setting other than the
+ * context size; TensorRT-LLM and LocalAI have vLLM's `/version`.
  */
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
   {
     id: "llama-server",
     path: "/props",
-    answers: ({ default_generation_settings: settings }) => isObject(settings) && ("params" in settings || "temperature" in settings), // the second until 2025
+    answers: ({ default_generation_settings: settings }) => isObject(settings) && ("params" in settings || "temperature" in settings), // the latter until 2025
   },
   { id: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
   { id: "sglang", path: "/model_info", answers: ({ model_path }) => typeof model_path === "string" },
-  { id: "sglang", path: "/get_model_info", answers: ({ model_path }) => typeof model_path === "string" }, // as it was called before
+  { id: "sglang", path: "/get_model_info", answers: ({ model_path }) => typeof model_path === "string" }, // its former name
   { id: "vllm", path: "/v1/models", answers: ({ data }) => listOf(data).some((model) => OF_VLLM.test(String(objectOf(model).owned_by))) },
 ];
-/** Its owner of all models; and that of Aphrodite, which is made of it. */
+/** The `owned_by` of vLLM's models, and of Aphrodite's, which is based on vLLM. */
 const OF_VLLM = /^(?:vllm|pygmalionai)/;
 
 export async function identify(http: HttpServer, options: CallOptions = {}): Promise<ServerId | undefined> {
@@ -32,7 +32,7 @@ export async function identify(http: HttpServer, options: CallOptions = {}): Pro
   return SERVERS.find(({ answers }, i) => answers(bodies[i] ?? {}))?.id;
 }
 
-/** Never throws: what a server does not say is not known. One that nobody knows may have llama-server's `/props`. */
+/** Never throws: what a server does not report is left out. An unknown server is asked for llama-server's `/props`. */
 export async function aboutModel(http: HttpServer, server: ServerId | undefined, model: string, options: CallOptions = {}): Promise<About> {
   return { ...(server && { server }), ...(await READERS[server ?? "llama-server"](http, model, options)) };
 }
@@ -41,7 +41,7 @@ type Reader = (http: HttpServer, model: string, options: CallOptions) => Promise
 
 const READERS: Readonly<Record<ServerId, Reader>> = {
   "llama-server": async (http, model, options) => {
-    // A server that has several would load this one, and perhaps unload another, only to be asked.
+    // Without `autoload=false`, a server with several models would load this one, and perhaps unload another.
     const props = await lookUp(http, "GET", `/props?model=${encodeURIComponent(model)}&autoload=false`, options);
     const settings = objectOf(props?.default_generation_settings);
     return {
@@ -55,7 +55,7 @@ const READERS: Readonly<Record<ServerId, Reader>> = {
     const shown = await lookUp(http, "POST", "/api/show", options, { model });
     const info = objectOf(shown?.model_info);
     const length = Object.entries(info).find(([key]) => key.endsWith(".context_length"))?.[1];
-    // The model's own template says more than Ollama's translation of it.
+    // The model's own template is more precise than Ollama's translation of it.
     return { template: textsOf(info["tokenizer.chat_template"], shown?.template)[0], context: positive(length) };
   },
   vllm: listed,
@@ -73,7 +73,7 @@ async function listed(http: HttpServer, model: string, options: CallOptions): Pr
   return { names: textsOf(found?.id, found?.root), context: positive(found?.max_model_len) };
 }
 
-/** Without the tap: recordings keep the exchange, not how it was prepared. */
+/** Without the tap: recordings keep the exchange itself, not its preparation. */
 async function lookUp(
   http: HttpServer,
   method: "GET" | "POST",

@@ -1,6 +1,6 @@
 /**
- * Where the API of a server is found, and how it is shown a key: SDKs have `/v1` in their base URLs or add it, people write either, or all of
- * an endpoint, and some servers have a prefix of their own.
+ * Where the API of a server is, and how a key is sent. Some SDKs have `/v1` in their base URLs and others add it; people write either, or
+ * the URL of an endpoint; and some servers have their own prefix.
  *
  *     baseOf("openai-chat", "https://example.com/v1beta/openai").path("/v1/models")   // "/v1beta/openai/models"
  */
@@ -10,17 +10,19 @@ import type { Base } from "./asked.ts";
 import { HttpServer, type Timeouts } from "./http.ts";
 
 export interface ServerAddress {
-  /** As the SDKs of its API have it; `/v1` may be missing, or too much, and so may be what stands behind it. Several: they take turns, and stand in for each other. */
+  /**
+   * The base URL as SDKs take it, with or without `/v1`, or an endpoint's URL. Several URLs take turns and replace each other on failure.
+   */
   url: string | readonly string[];
   key?: string | undefined;
   /** More headers for every request. */
   headers?: Headers | undefined;
   timeouts?: Timeouts | undefined;
-  /** How many connections at a time, to each URL. */
+  /** Most connections at a time to each URL. */
   connections?: number | undefined;
 }
 
-/** `readError`: how its errors are written, if not as everywhere. */
+/** `readError`: how to read the server's errors, if not in the general way. */
 export function serverAt(
   wire: WireId,
   { url, key, headers, timeouts, connections }: ServerAddress,
@@ -36,9 +38,9 @@ const bearer: Credentials = (key) => ({ authorization: `Bearer ${key}` });
 
 interface Habit {
   readonly credentials: Credentials;
-  /** What the paths of the wire begin with and a URL may end in. */
+  /** The prefix of the wire's paths, which a URL may end in. */
   readonly prefix: RegExp;
-  /** The URL has the prefix in it, whatever that is: so the path goes without. */
+  /** A URL with a path contains the prefix, whatever it is, so paths are appended without `/v1`. */
   readonly inUrl?: true;
   readonly modelsQuery?: string;
 }
@@ -51,7 +53,7 @@ const HABITS: Readonly<Record<WireId, Habit>> = {
   ollama: { credentials: bearer, prefix: /\/(api|v1)$/ },
 };
 
-/** The query with which a list of models is whole. */
+/** The query that requests the complete list of models. */
 export const modelsQueryOf = (wire: WireId): string => HABITS[wire].modelsQuery ?? "";
 
 export const credentialsOf = (wire: WireId, key: string): Headers => HABITS[wire].credentials(key);
@@ -60,23 +62,21 @@ export const credentialsOf = (wire: WireId, key: string): Headers => HABITS[wire
 export function urlProblem(url: string): string | undefined {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return "must be an http or https URL";
   const { username, password } = new URL(url);
-  return username + password === ""
-    ? undefined
-    : "may have no name and password in it: a key is given as the key, anything else as a header";
+  return username + password === "" ? undefined : "must not contain a name and password: pass a key as the key, anything else as a header";
 }
 
-/** Where a request goes to, which documentations of servers show and people copy. */
+/** Paths of endpoints, which people copy from the documentation of a server. */
 const ENDPOINT = /\/(?:(?:chat\/)?completions|responses|messages|(?<=\/api\/)chat)$/;
 
-/** Where the paths of the wire are found under a URL that a user gave; its query (`?api-version=2024-10-21`) goes along with all of them. */
+/** Maps the wire's paths to a URL that a user gave; the URL's query (`?api-version=2024-10-21`) is added to all of them. */
 export function baseOf(wire: WireId, url: string): Base {
   const problem = urlProblem(url);
-  if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${url}`);
+  if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${String(url).replace(/\/\/[^/?#]*@/, "//[secret]@")}`);
   const { prefix, inUrl } = HABITS[wire];
   const { origin, pathname, search } = new URL(url);
   const root = pathname.replace(/\/+$/, "").replace(ENDPOINT, "");
   const asked = search === "" ? String : (path: string) => path + (path.includes("?") ? search.replace("?", "&") : search);
-  const bare = inUrl && root !== "" && !prefix.test(root); // a prefix of the server's own, such as /v1beta/openai
+  const bare = inUrl && root !== "" && !prefix.test(root); // the server has its own prefix, such as /v1beta/openai
   if (bare) return { origin, path: (path) => asked(root + path.replace(/^\/v1(?=\/)/, "")) };
   const above = root.replace(prefix, "");
   return { origin, path: (path) => asked(above + path) };

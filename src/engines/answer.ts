@@ -1,6 +1,6 @@
 /**
- * A server's answer while it comes: bytes in, events out. What the server sends goes through in one go, without a promise on the way:
- * a generator around a generator around a stream costs several turns of the loop for each event.
+ * Reads a server's answer as it arrives: bytes in, events out. Each piece is processed synchronously: nested generators around a stream
+ * would cost several turns of the event loop for each event.
  */
 import { StringDecoder } from "node:string_decoder";
 import { CUT_OFF } from "../core/errors.ts";
@@ -15,22 +15,22 @@ import { takeEvents } from "./take.ts";
 export interface AnswerOptions {
   /** Sends the request. */
   ask(listener: Listener): Asking;
-  /** What the answer is read with; its `flush` closes all that is open, and gives the `finish` if there was none. */
+  /** The decoder for the answer; its `flush` ends everything that is open, and returns the `finish` if there was none. */
   open(status: number, headers: Headers): StreamDecoder;
   explain(error: unknown): ErrorInfo;
 }
 
-/** Sends the request and tells the events of its answer, with exactly one `finish`, last, whatever goes wrong. */
+/** Sends the request and delivers the events of its answer, with exactly one `finish`, last, whatever goes wrong. */
 export const tellAnswer = (options: AnswerOptions, hear: Hear): Telling => new Reading(options, hear);
 
-/** The same, one by one; the request is sent when the first is asked for. */
+/** The same as an iterable; the request is sent with the first `next()`. */
 export const answerEvents = (options: AnswerOptions): AsyncIterable<Event> => takeEvents((hear) => tellAnswer(options, hear));
 
-/** What may stand behind the end of an answer: read to its end, a connection can be used again. */
-const MAX_BEHIND = 65_536;
-/** What one thing that a server says may take: as much as a client may send. */
+/** How many bytes after the `finish` are still read, so that the connection can be reused; with more, it is closed. */
+const MAX_AFTER = 65_536;
+/** Limit for a body, or for the bytes that arrive without an event; the same as for a client's body. */
 export const MAX_BYTES = 64 * 1024 * 1024;
-export const TOO_LONG: ErrorInfo = { code: "upstream", message: "what the upstream says has no end: it is more than 64 MiB by now" };
+export const TOO_LONG: ErrorInfo = { code: "upstream", message: "the upstream's answer is too long: it is more than 64 MiB already" };
 const NOTHING: StreamDecoder = { feed: () => [], flush: () => [] };
 
 class Reading implements Listener, Telling {
@@ -39,8 +39,8 @@ class Reading implements Listener, Telling {
   readonly #text = new Utf8();
   #asking: Asking | undefined;
   #decoder = NOTHING;
-  #behind = 0;
-  /** What came since it said something. */
+  #after = 0;
+  /** Bytes since the last event. */
   #unheard = 0;
   #finished = false;
 
@@ -66,7 +66,7 @@ class Reading implements Listener, Telling {
     this.#asking?.abort();
   }
 
-  // What the server says
+  // From the server
 
   answered(status: number, headers: Headers): void {
     try {
@@ -78,8 +78,8 @@ class Reading implements Listener, Telling {
 
   received(bytes: Uint8Array): void {
     if (this.#finished) {
-      this.#behind += bytes.length;
-      if (this.#behind > MAX_BEHIND) this.#asking?.abort();
+      this.#after += bytes.length;
+      if (this.#after > MAX_AFTER) this.#asking?.abort();
       return;
     }
     let events: readonly Event[] = [];
@@ -120,7 +120,7 @@ class Reading implements Listener, Telling {
     this.#hear(end < 0 || end === events.length - 1 ? events : events.slice(0, end + 1));
   }
 
-  /** A fault in reading is the end of the answer, not of the process. */
+  /** An exception in reading ends the answer, not the process. */
   #break(error: unknown): void {
     this.#decoder = NOTHING;
     this.failed(error);
@@ -130,14 +130,14 @@ class Reading implements Listener, Telling {
 
 const isFinish = ({ type }: Event): boolean => type === "finish";
 
-/** Bytes as text. Most pieces end between two characters, and need nobody who remembers half of one. */
+/** Decodes UTF-8. As long as every piece ends in an ASCII character, no stateful decoder is needed. */
 class Utf8 {
   #decoder: StringDecoder | undefined;
 
   write(bytes: Buffer): string {
     if (!this.#decoder) {
       if (bytes.length === 0 || bytes[bytes.length - 1]! < 0x80) return bytes.toString("utf8");
-      this.#decoder = new StringDecoder("utf8"); // not a TextDecoder, which is kept until the next full collection
+      this.#decoder = new StringDecoder("utf8"); // not a TextDecoder, whose memory is kept until the next full garbage collection
     }
     return this.#decoder.write(bytes);
   }
@@ -147,7 +147,7 @@ class Utf8 {
   }
 }
 
-/** An answer that says nothing before its end; behind so many characters nobody reads on. */
+/** A decoder for an answer that is read as a whole, at its end or after `most` characters. */
 export function whole(read: (text: string) => Event[], most = Number.POSITIVE_INFINITY): StreamDecoder {
   let text = "";
   return {

@@ -3,7 +3,7 @@ import type { Warning } from "../core/nouns.ts";
 import { type Disposing, disposing } from "./disposing.ts";
 import type { Engine, GenerateOptions } from "./engine.ts";
 
-/** An engine that does some things otherwise, and the rest as the inner one. */
+/** Wraps an engine: `other` overrides some members, the rest are the inner engine's. */
 export const around = (engine: Engine, other: Partial<Engine>): Engine & Disposing =>
   disposing({
     generate: (request, options) => engine.generate(request, options),
@@ -18,7 +18,7 @@ export const around = (engine: Engine, other: Partial<Engine>): Engine & Disposi
     ...other,
   } as Engine);
 
-/** Options with which the answer carries more warnings. */
+/** The options, with `more` added to the warnings of the answer. */
 export const warning = (options: GenerateOptions = {}, more: readonly Warning[]): GenerateOptions => ({
   ...options,
   onAnswer: (answer) => options.onAnswer?.({ ...answer, warnings: [...answer.warnings, ...more] }),

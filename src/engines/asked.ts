@@ -1,6 +1,6 @@
 /**
- * One request on its way to a server that may have several URLs: the next is tried while nothing of an answer has come. What undici tells of
- * it is told to a listener.
+ * One request to a server that may have several URLs: as long as nothing of an answer has arrived, the next URL is tried. undici's
+ * callbacks are passed on to a listener.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
@@ -19,7 +19,7 @@ export interface Base {
   path(path: string): string;
 }
 
-/** Hears an answer while it comes: `answered`, then `received` as often as it likes, then `ended`; or `failed` at any point, and nothing else. */
+/** Receives an answer: `answered` once, `received` any number of times, then `ended`; or `failed` at any point, and nothing after it. */
 export interface Listener {
   answered(status: number, headers: Headers): void;
   received(bytes: Uint8Array): void;
@@ -31,18 +31,17 @@ export interface Listener {
 export interface Asking {
   pause(): void;
   resume(): void;
-  /** The listener hears that it failed, unless it is over. */
+  /** Calls the listener's `failed`, unless the request is over. */
   abort(): void;
 }
 
-/** How long a server may be silent; one timer looks after all that is under way. */
+/** How long a server may be silent; one timer serves all requests. */
 export interface Patience {
   readonly headersMs: number;
   readonly idleMs: number;
   readonly ticker: Ticker;
 }
 
-/** One request, from URL to URL until one answers. */
 export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   seat = 0;
   readonly #listener: Listener;
@@ -52,23 +51,23 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   readonly #patience: Patience;
   readonly #send: (base: Base) => void;
   readonly #several: boolean;
-  /** Those to try, and how many were tried. */
+  /** The URLs to try, and how many were tried. */
   readonly #order: readonly Place<Base>[];
   #tried = 0;
   #place: Place<Base> | undefined;
-  /** When the server was heard last, or the request sent. */
+  /** When the server last sent something, or the request was sent. */
   #lastMs = 0;
   #paused = false;
   #controller: Dispatcher.DispatchController | undefined;
   #answered = false;
-  /** Its headers are here, whoever's answer it is. */
+  /** The current URL has sent headers, even if its answer is skipped. */
   #begun = false;
-  /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
+  /** Set if the current answer is skipped, since it only says that the server is busy and another URL is left: its bytes so far. */
   #skipped: number | undefined;
-  /** What comes is compressed, though nobody asked for that. */
+  /** Set if the answer is compressed, although that was not requested. */
   #unpacker: Transform | undefined;
   #over = false;
-  /** The signal. */
+  /** Unregisters from the signal. */
   #forget = (): void => {};
 
   constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => void) {
@@ -112,7 +111,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     this.#listener.failed(reason);
   }
 
-  /** `false`: there is no other URL to try. */
+  /** Tries the next URL; `false`: none is left. */
   #next(): boolean {
     const place = this.#order[this.#tried];
     if (!place) return false;
@@ -138,7 +137,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     this.#place = undefined;
   }
 
-  // What undici tells
+  // undici's callbacks
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
@@ -151,7 +150,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     this.#begun = true;
     this.#lastMs = performance.now();
     const encoding = encodingOf(received["content-encoding"]);
-    if (encoding !== undefined) delete received["content-encoding"]; // it is ours to read
+    if (encoding !== undefined) delete received["content-encoding"]; // the listener gets the body decompressed
     const headers = plain(received);
     if (!BUSY.has(status)) this.#place?.worked();
     else {
@@ -175,7 +174,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
       return;
     }
     if (!this.#unpacker) this.#received(chunk);
-    else if (!this.#unpacker.write(chunk)) controller.pause(); // little may become much
+    else if (!this.#unpacker.write(chunk)) controller.pause(); // decompressed, a little may become much
   }
   onResponseEnd(): void {
     this.#leave();
@@ -192,11 +191,11 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
     if (again && this.#next()) return;
     if (this.#unpacker)
-      this.#unpacker.write("", () => this.#failed(error)); // behind what came before it
+      this.#unpacker.write("", () => this.#failed(error)); // after all that was received before
     else this.#failed(error);
   }
 
-  // What it comes to
+  // To the tap and the listener
 
   #received(bytes: Uint8Array): void {
     if (this.#over) return;
@@ -214,7 +213,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     this.#listener.failed(error);
   }
 
-  /** `false`: nobody here can read it. */
+  /** `false`: the encoding is not supported, and the request has failed. */
   #unpack(encoding: string): boolean {
     const broken = (what: string): void => {
       const message = `the upstream compresses its answers, though it was asked not to, and ${what}`;
@@ -226,21 +225,21 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
       ?.on("data", (bytes: Buffer) => this.#received(bytes))
       .on("drain", () => this.#paused || this.resume())
       .on("end", () => this.#ended())
-      .on("error", () => broken(`this is no ${encoding}, or was cut`));
-    if (!this.#unpacker) broken(`nobody here reads "${encoding}"`);
+      .on("error", () => broken(`this is not valid ${encoding}, or was cut off`));
+    if (!this.#unpacker) broken(`"${encoding}" is not supported`);
     return this.#unpacker !== undefined;
   }
 }
 
-/** One string for each name. */
+/** Joins the values of repeated headers. */
 function plain(headers: IncomingHttpHeaders): Headers {
   for (const name in headers) if (typeof headers[name] !== "string") headers[name] = String(headers[name]);
   return headers as Headers;
 }
 
-/** Another server may have time. */
+/** Statuses with which another URL is tried. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504, 529]);
-/** Of an answer that nobody wants. */
+/** How many bytes of a skipped answer are read before it is aborted. */
 const MAX_SKIPPED = 65_536;
 
 function restOf(headers: Headers): number | undefined {

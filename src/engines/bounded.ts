@@ -1,9 +1,12 @@
-/** Work that ends with a signal, or with several, and leaves next to nothing on them: a program may give one to all that it ever asks. */
+/**
+ * Work that abort signals or a timeout can end. It leaves almost nothing behind on a signal, since a program may use one for all its
+ * requests.
+ */
 
-/** Those who wait for a signal have one listener together: Node warns of more than ten, and many calls may run at once. */
+/** All waiters share one listener per signal: Node warns about more than ten, and many calls may run at once. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Answers with the way to take it back. A signal that is aborted already says nothing any more. */
+/** Returns a function that unregisters `act`. A signal that was aborted before does not call it. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (!signal) return () => {};
   const all = waiting.get(signal) ?? listen(signal);
@@ -21,7 +24,7 @@ function listen(signal: AbortSignal): Set<() => void> {
   return all;
 }
 
-/** Rejects as soon as the signal says so, whatever becomes of the work. */
+/** Rejects as soon as the signal aborts, even if the work goes on. */
 export async function unlessAborted<T>(signal: AbortSignal | undefined, work: T | Promise<T>): Promise<T> {
   let back = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -41,14 +44,14 @@ export interface Bounds {
   readonly ms?: number | undefined;
 }
 
-/** Work with a signal of its own. Not by `AbortSignal.any`, of which Node 20 keeps something for as long as the others live. */
+/** Gives the work a signal of its own. Not with `AbortSignal.any`: Node 20 keeps memory for each one as long as its sources live. */
 export async function bounded<T>({ signals, ms }: Bounds, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const own = new AbortController();
   const others = signals.filter((signal) => signal !== undefined);
   const end = (): void => own.abort(others.find(({ aborted }) => aborted)?.reason);
   const ways = others.map((other) => onAbort(other, end));
   if (others.some(({ aborted }) => aborted)) end();
-  const timer = ms === undefined ? undefined : setTimeout(() => own.abort(new Error(`it was given ${ms / 1000} s`)), ms);
+  const timer = ms === undefined ? undefined : setTimeout(() => own.abort(new Error(`it took longer than ${ms / 1000} s`)), ms);
   try {
     return await work(own.signal);
   } finally {

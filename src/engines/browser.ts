@@ -1,4 +1,4 @@
-/** `dragoman/engines` in a web page: all of it that needs no Node. */
+/** `dragoman/engines` in a web page: the part that needs no Node. */
 export type * from "./engine.ts";
 export { EngineError } from "./error.ts";
 export type { DialectSetting, FoundDialect } from "./inband/dialects.ts";

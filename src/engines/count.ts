@@ -1,5 +1,5 @@
 /**
- * How many tokens a chat is for the model behind a server, counted by the server's own tokenizer: what the template adds is counted, too.
+ * Counts the tokens of a chat with the server's own tokenizer, including what the model's template adds.
  *
  *     vLLM, SGLang   POST /tokenize {"model", "messages", "tools"} -> {"count": 42}
  *     llama-server   POST /apply-template {"model", "messages", "tools"} -> {"prompt"}, then POST /tokenize {"model", "content"} -> {"tokens": […]}
@@ -16,7 +16,7 @@ export async function countOnServer(
   options: CallOptions,
 ): Promise<number | undefined> {
   const { messages = [], tools } = chat;
-  const model: JsonObject = chat.model === undefined ? {} : { model: chat.model }; // a server that has several needs it, whatever it is asked
+  const model: JsonObject = chat.model === undefined ? {} : { model: chat.model }; // servers with several models need it in every request
   const asked: JsonObject = { ...model, messages, ...(tools === undefined ? {} : { tools }) };
   if (server === "vllm" || server === "sglang") {
     const { count } = await post(http, "/tokenize", asked, options);
@@ -29,7 +29,7 @@ export async function countOnServer(
   return Array.isArray(tokens) ? tokens.length : undefined;
 }
 
-/** What it answers; nothing, if it does not know the path. */
+/** The server's answer; empty if it does not know the path. */
 async function post(http: HttpServer, path: string, body: JsonObject, options: CallOptions): Promise<{ [key: string]: Json }> {
   const { status, text } = await http.brief("POST", path, { ...options, body: JSON.stringify(body) });
   return status === 200 ? (JSON.parse(text) as { [key: string]: Json }) : {};

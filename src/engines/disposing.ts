@@ -1,6 +1,6 @@
-/** What `await using` closes: `await using engine = createRemote({ wire, url })`. */
+/** Lets `await using` close an engine: `await using engine = createRemote({ wire, url })`. */
 
-/** `AsyncDisposable`, where the program's library has it: the types are for programs of an older one, too. */
+/** `AsyncDisposable`, if the program's TypeScript library has it; the types must also work with an older one. */
 export type Disposing = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
   ? Record<Key, () => Promise<void>>
   : object;

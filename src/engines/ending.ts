@@ -1,6 +1,6 @@
 /**
- * What is known of an answer in a dialect only when more of it is there: whether blanks are its text or stand around its calls, and how it
- * ended. A server that only completes text knows nothing of calls, so whoever scans it must say it.
+ * What can be told about an answer in a dialect only later: whether blanks are part of its text or only surround its calls, and its finish
+ * reason. A server that only completes text knows nothing about calls, so the reason must be derived from the scanner's events.
  */
 import type { Event, Finish, FinishReason, Request } from "../core/nouns.ts";
 import { callIds } from "../wires/calls.ts";
@@ -9,12 +9,12 @@ export class Ending {
   #complete = 0;
   #truncated = 0;
   #malformed = 0;
-  /** What was said last, since the answer or its thinking. */
+  /** The last thing since the beginning of the answer, or since its thinking. */
   #last: "nothing" | "words" | "call" = "nothing";
-  /** Blanks, and marks between them. */
+  /** Blanks, and the control events between them. */
   #held: Event[] = [];
 
-  /** The scanner's events, as they are passed on. */
+  /** Takes the scanner's events and returns those to pass on. */
   see(events: readonly Event[]): Event[] {
     const out: Event[] = [];
     for (const event of events) {
@@ -27,7 +27,10 @@ export class Ending {
     return out;
   }
 
-  /** The scanner's last events. What the limit cut before it had a name is no call yet: nothing is wrong with it, and the end says why. */
+  /**
+   * Takes the scanner's last events. A call that the token limit cut before its name is no malformed call: the finish reason says what
+   * happened.
+   */
   flush(events: readonly Event[], reason?: FinishReason): Event[] {
     const said = events.map((event): Event => {
       if (reason !== "length" || event.type !== "malformed" || event.id !== undefined) return event;
@@ -41,7 +44,7 @@ export class Ending {
     return event.type === "text" && this.#last !== "words" && event.text.trim() === "" && !event.state;
   }
 
-  /** Blanks between calls are the dialect's, not the model's; clients would show them, and Anthropic refuses such a text. */
+  /** Blanks between calls are syntax, not text: clients would show them, and Anthropic refuses a text of blanks. */
   #release(next: Event["type"]): Event[] {
     const held = this.#held.splice(0);
     const isText = next === "text" || (this.#last !== "call" && next !== "tool-start" && next !== "malformed");
@@ -56,7 +59,7 @@ export class Ending {
     else if (event.type === "tool-end") event.truncated ? this.#truncated++ : this.#complete++;
   }
 
-  /** The server's own end, and what the calls make of it. */
+  /** Corrects the server's finish reason by the calls of the answer. */
   finish(end: Finish): Finish {
     if (end.reason !== "stop" && end.reason !== "tool-calls") return end;
     if (this.#complete === 0 && this.#truncated === 0 && this.#malformed > 0) {
@@ -67,10 +70,12 @@ export class Ending {
   }
 }
 
-/** Ids for the calls of an answer: they count on from those that the conversation has, of which a client may have left the first out. */
+/**
+ * Ids for the calls of an answer. They continue the numbers in the conversation, from which a client may have dropped the first messages.
+ */
 export const mintIds = ({ messages }: Request): ((n: number) => string) => idsBehind(callIds(messages));
 
-/** The same, behind calls of these ids. */
+/** The same, after calls with these ids. */
 export function idsBehind(ids: readonly string[]): (n: number) => string {
   const numbers = ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? -1));
   const next = Math.max(ids.length, ...numbers.map((number) => number + 1));

@@ -1,91 +1,91 @@
-/** What every engine offers: a request in, events out. `dragoman/engines` has those that need no runtime of their own. */
+/** The interface of every engine: a request in, events out. `dragoman/engines` has the engines that need no extra runtime. */
 import type { Event, Request, Warning, WireId } from "../core/nouns.ts";
 import type { Dialect, Prompt } from "../dialects/dialect.ts";
 import type { Headers, ModelInfo } from "../wires/wire.ts";
 
 export interface Engine {
-  /** Exactly one `finish`, last; nothing is thrown, whatever goes wrong: an error is a `finish`, too. An abort ends with the code `aborted`. */
+  /** Ends with exactly one `finish` and never throws: an error is a `finish`, too. An abort is an error with the code `aborted`. */
   generate(request: Request, options?: GenerateOptions): AsyncIterable<Event>;
   countTokens(request: Request, options?: CallOptions): Promise<TokenCount>;
   models(options?: CallOptions): Promise<ModelInfo[]>;
   close(): Promise<void>;
-  /** What `generate` makes of a request, for whoever looks for a fault: nothing is sent. */
+  /** What `generate` would send, for debugging; nothing is sent. */
   preview?(request: Request): Promise<Preview>;
 
-  /** `generate` for whoever wants each piece of an answer when it comes, without a promise on the way. `hear` may not throw. */
+  /** `generate` with a callback: each piece of the answer is delivered at once, without a promise. `hear` must not throw. */
   tell?(request: Request, options: GenerateOptions, hear: Hear): Telling;
-  /** What the server behind it speaks, where there is one. */
+  /** The wire of the engine's server, if it has one. */
   readonly wire?: WireId;
-  /** A request of that wire which the nouns do not model (embeddings), as bytes. Throws `EngineError`. */
+  /** Sends a request of that wire that the nouns do not model (embeddings), as bytes. Throws `EngineError`. */
   send?(path: string, options: SendOptions): Promise<RawAnswer>;
-  /** What the server says of a model. Absent where nobody can be asked, as with cloud APIs. */
+  /** What the server reports about a model. Absent if the server has no such API, as with cloud APIs. */
   about?(model: string, options?: CallOptions): Promise<About>;
-  /** The same engine for a model of this dialect; `auto`: as it finds out by itself. Only engines that read and write a dialect have it. */
+  /** The same engine for a model of this dialect; `auto`: the one it detects. Only engines that read and write a dialect have this. */
   speaking?(dialect: Dialect | "auto"): Engine;
 }
 
-/** Servers of open models, each with habits of its own. */
+/** Servers of open models that differ in their APIs. */
 export type ServerId = "llama-server" | "vllm" | "sglang" | "ollama";
 
 export interface About {
   server?: ServerId | undefined;
-  /** Other names of the model: its path, its name at a hub. */
+  /** Other names of the model: its path, its name on a hub. */
   names?: readonly string[];
   /** Its chat template. */
   template?: string | undefined;
-  /** How many tokens it takes, prompt and answer together. */
+  /** Its context size in tokens, prompt and answer together. */
   context?: number | undefined;
-  /** Whether it sees images. */
+  /** Whether it accepts images. */
   vision?: boolean | undefined;
 }
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Headers of the client that travel on; never credentials. */
+  /** Headers of the client to pass on; never credentials. */
   headers?: Headers | undefined;
   tap?: UpstreamTap | undefined;
 }
 
-/** Hears what goes to a server and what comes back, byte for byte, without the credentials. */
+/** Receives what is sent to a server and what comes back, byte for byte, without the credentials. */
 export interface UpstreamTap {
   sent?(request: { method: string; url: string; headers: Headers; body: string | Uint8Array }): void;
   answered?(answer: { status: number; headers: Headers }): void;
   received?(bytes: Uint8Array): void;
-  /** Nothing more comes. `whole`: the answer is complete; otherwise it broke off, or nobody wanted more of it. */
+  /** The exchange is over. `whole`: the answer is complete; otherwise it broke off or was aborted. */
   over?(whole: boolean): void;
 }
 
 export interface GenerateOptions extends CallOptions {
-  /** The wire in which somebody else sent the request: to a server that speaks it, all settings go as that one put them. */
+  /** The wire in which a client sent the request: a server that speaks it gets all settings unchanged. */
   from?: WireId | undefined;
-  /** Hears at once that the model has taken the request, or refused it: long before the first event, where a prompt is long. */
+  /** Called as soon as the model accepts or refuses the request; if the prompt is long, that is long before the first event. */
   onAnswer?: ((answer: Answer) => void) | undefined;
-  /** Hears what is known only while the answer comes, or when it has come. */
+  /** Called for warnings that arise only during or after the answer. */
   onWarning?: ((warning: Warning) => void) | undefined;
-  /** Hears in which dialect the answer is read (`id`, or `id/variant`), where that is not the server's business. */
+  /** Called with the dialect in which the answer is read (`id`, or `id/variant`), if the engine and not the server reads it. */
   onDialect?: ((dialect: string) => void) | undefined;
 }
 
-/** Hears the events that came in one piece; the last of all is the `finish`. */
+/** Receives the events of one piece of the answer; the very last event is the `finish`. */
 export type Hear = (events: readonly Event[]) => void;
 
-/** An answer that is being told. */
+/** An answer that is being delivered to a `Hear`. */
 export interface Telling {
   pause(): void;
   resume(): void;
-  /** Nothing more is heard, and the server is told so. */
+  /** No more events are delivered, and the request is aborted. */
   stop(): void;
 }
 
 export interface Answer {
   ok: boolean;
-  /** Headers of the server that travel back: the ids of requests. */
+  /** Headers of the server to pass back, such as request ids. */
   headers: Headers;
-  /** What the request said and the server's wire cannot. */
+  /** What could not be sent as the request has it. */
   warnings: readonly Warning[];
 }
 
-/** The prompt, where the engine renders one; else what the server is sent, without credentials. */
+/** The prompt, if the engine renders one; otherwise the body for the server, without credentials. */
 export type Preview = { dialect: string; prompt: Prompt } | { wire: WireId; url: string; body: unknown };
 
 export interface TokenCount {

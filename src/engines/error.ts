@@ -1,7 +1,7 @@
-/** Errors outside of an answer: `await engine.models()` throws an `EngineError` where the server does not answer; `generate` never does. */
+/** Errors outside of an answer: `await engine.models()` throws an `EngineError` if the server does not answer; `generate` never throws. */
 import type { ErrorInfo } from "../core/nouns.ts";
 
-/** What an engine throws where it has no events to say it with: lists of models, bytes that are passed on. */
+/** Thrown by the methods of an engine that return no events, such as `models` and `send`. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
   readonly info: ErrorInfo;

@@ -1,10 +1,10 @@
-/** How many tokens a request is, roughly, where nobody can count them. */
+/** A rough estimate of a request's tokens, for when no tokenizer can count them. */
 import type { Request } from "../core/nouns.ts";
 
 const BYTES_PER_TOKEN = 4;
-/** What a message costs beyond its words: its role and its borders. */
+/** The tokens of a message besides its text: its role and its delimiters. */
 const PER_MESSAGE = 4;
-/** An image is a few hundred tokens, however many bytes it has. */
+/** An image takes a few hundred tokens, whatever its size in bytes. */
 const PER_MEDIA = 300;
 
 export function estimateTokens({ messages, tools = [], output }: Request): number {

@@ -1,17 +1,17 @@
-/** What all engines promise of their events: one `finish`, last, and nothing thrown. */
+/** Keeps the promise of all engines: the events end with one `finish`, and nothing is thrown. */
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event } from "../core/nouns.ts";
 import { EngineError } from "./error.ts";
 
 export const ABORTED: ErrorInfo = { code: "aborted", message: "the request was aborted" };
-/** What an engine that keeps its contract never gives. */
-export const NO_FINISH: ErrorInfo = { code: "internal", message: "the engine gave no finish" };
+/** For an engine that breaks its contract. */
+export const NO_FINISH: ErrorInfo = { code: "internal", message: "the engine ended without a finish event" };
 
 export const failed = (error: ErrorInfo): Event => ({ type: "finish", reason: "error", error });
 
 /**
- * The events of a source up to its first `finish`, or with one in place of what went wrong. A source gives them in batches, as they come: a
- * generator inside a generator costs several turns for each thing that it yields.
+ * The events of a source up to its first `finish`; if the source fails or ends without one, a `finish` with the error is added. The source
+ * yields events in batches, since nested generators cost several turns of the event loop for each value.
  */
 export async function* closing(
   signal: AbortSignal | undefined,
@@ -45,7 +45,7 @@ export function explainError(error: unknown): ErrorInfo {
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Thinking and calls that were begun and not ended when the source broke off: they are ended, the call as cut. */
+/** Ends thinking and a call that were open when the source broke off; the call is marked as truncated. */
 class OpenPairs {
   #thinking = false;
   #call: { id: string; index: number; name: string } | undefined;

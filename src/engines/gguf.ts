@@ -1,6 +1,6 @@
 /**
- * What a GGUF file says about itself. Its metadata and its list of tensors are walked, never a tensor, and nothing of what the file claims
- * is believed before it is checked: a length may be any number.
+ * Reads the metadata and the list of tensors of a GGUF file, but no tensor data. Nothing in the file is trusted before it is checked: a
+ * length may be any number.
  *
  *     GGUF  version u32  tensors u64  pairs u64  { key string  type u32  value }*  { name string  dims u32 u64*  type u32  offset u64 }*
  */
@@ -15,7 +15,7 @@ export class GgufError extends Error {
 
 export type GgufValue = string | number | boolean | GgufList;
 
-/** Lists of lists are only counted. */
+/** Of a list of lists, only the length is kept. */
 export interface GgufList {
   readonly length: number;
   readonly numbers?: readonly number[];
@@ -25,31 +25,31 @@ export interface GgufList {
 export interface GgufTensor {
   readonly name: string;
   readonly dims: readonly number[];
-  /** The number of ggml's type. */
+  /** The number of its ggml type. */
   readonly type: number;
-  /** From the beginning of the tensors' data. */
+  /** Relative to `dataAt`. */
   readonly offset: number;
 }
 
 export interface Gguf {
-  /** Of the file, in bytes. */
+  /** Of the whole file, in bytes. */
   readonly size: number;
   readonly metadata: ReadonlyMap<string, GgufValue>;
-  /** The numbers of the values' types. */
+  /** The GGUF type numbers of the metadata's values. */
   readonly types: ReadonlyMap<string, number>;
-  /** Only where they were asked for. */
+  /** Empty unless requested. */
   readonly tensors: readonly GgufTensor[];
   /** Where the tensors' data begins. */
   readonly dataAt: number;
 }
 
-/** Some models have a second template, for tools. */
+/** Some models have a second template for tools, which is preferred. */
 export const templateOf = ({ metadata }: Gguf): string | undefined =>
   textIn(metadata, "tokenizer.chat_template.tool_use") ?? textIn(metadata, "tokenizer.chat_template");
 
 /**
- * What tells the dialect of the model in a file. The file's own name has gone through more hands than the one inside, but also says more: what
- * was quantized, and from what.
+ * The clues to the dialect of the model in a file. The file's own name may have been changed by more people than the name inside, but it
+ * also says more: what was quantized, and from what.
  */
 export function cluesIn(path: string, file: Gguf): Clues {
   const inside = textIn(file.metadata, "general.name");
@@ -65,7 +65,7 @@ export function textIn(metadata: Gguf["metadata"], key: string): string | undefi
 
 const STRING = 8;
 const ARRAY = 9;
-/** How the types with a fixed size are read, by their numbers. */
+/** How to read the types of fixed size, by their numbers. */
 const SCALARS: readonly (readonly [size: number, read: (bytes: Buffer) => number | boolean] | undefined)[] = [
   [1, (bytes) => bytes.readUInt8()],
   [1, (bytes) => bytes.readInt8()],
@@ -82,7 +82,7 @@ const SCALARS: readonly (readonly [size: number, read: (bytes: Buffer) => number
   [8, (bytes) => bytes.readDoubleLE()],
 ];
 
-/** Metadata of real models has some ten megabytes: the vocabulary. */
+/** The metadata of real models has some ten megabytes, mostly the vocabulary. */
 const MAX_HEAD = 1 << 27;
 const MAX_KEY = 1 << 16;
 const MAX_TEXT = 1 << 22;
@@ -92,7 +92,7 @@ const MAGIC = Buffer.from("GGUF");
 const CUT = "it is cut off, or its metadata is broken";
 const BROKEN = "its metadata is broken";
 
-/** undefined: it is another kind of file. Otherwise it can be read, or a `GgufError` says why not. */
+/** `undefined`: another kind of file. Throws `GgufError` if the file cannot be read. */
 export async function readGguf(path: string, options: { tensors?: boolean } = {}): Promise<Gguf | undefined> {
   const file = await open(path);
   try {
@@ -107,7 +107,8 @@ export async function readGguf(path: string, options: { tensors?: boolean } = {}
 
 async function readHead(bytes: Bytes, size: number, withTensors: boolean): Promise<Gguf> {
   const version = await bytes.u32();
-  if (version !== 2 && version !== 3) throw new GgufError(`its GGUF version is ${version}; 2 and 3 can be read, in little-endian order`);
+  if (version !== 2 && version !== 3)
+    throw new GgufError(`its GGUF version is ${version}; only 2 and 3 can be read, in little-endian order`);
   const count = await bytes.u64();
   const pairs = await bytes.u64();
   const metadata = new Map<string, GgufValue>();
@@ -124,12 +125,12 @@ async function readHead(bytes: Bytes, size: number, withTensors: boolean): Promi
   for (let i = 0; withTensors && i < count; i++) tensors.push(await readTensor(bytes));
   const alignment = metadata.get("general.alignment") ?? 32;
   if (typeof alignment !== "number" || alignment < 8 || alignment > 1 << 20 || !Number.isInteger(Math.log2(alignment))) {
-    throw new GgufError("its general.alignment is no power of two");
+    throw new GgufError("its general.alignment is not a power of two");
   }
   return { size, metadata, types, tensors, dataAt: Math.ceil(bytes.at / alignment) * alignment };
 }
 
-/** undefined: too long to be of interest. */
+/** `undefined`: skipped, because it is too long to be useful. */
 async function readValue(bytes: Bytes, type: number, depth = 0): Promise<GgufValue | undefined> {
   const scalar = SCALARS[type];
   if (scalar) return scalar[1](await bytes.take(scalar[0]));
@@ -148,7 +149,7 @@ async function readValue(bytes: Bytes, type: number, depth = 0): Promise<GgufVal
   }
   const strings: string[] = [];
   for (let i = 0; i < length; i++) {
-    const value = await readValue(bytes, of, depth + 1); // each takes bytes, so the end of the file ends it
+    const value = await readValue(bytes, of, depth + 1); // each value takes bytes, so the end of the file ends the loop
     if (typeof value === "string") strings.push(value);
   }
   return of === STRING ? { length, strings } : { length };
@@ -165,11 +166,11 @@ async function readTensor(bytes: Bytes): Promise<GgufTensor> {
 
 const CHUNK = 1 << 20;
 
-/** A file from one place to another, a chunk at a time. */
+/** Reads a range of a file, a chunk at a time. */
 class Bytes {
   readonly #file: FileHandle;
   readonly #end: number;
-  /** The place of the chunk in the file, and the place in the chunk. */
+  /** The position of the chunk in the file, and the position in the chunk. */
   #base: number;
   #at = 0;
   #chunk: Buffer = Buffer.alloc(0);
@@ -180,7 +181,7 @@ class Bytes {
     this.#end = end;
   }
 
-  /** The place in the file. */
+  /** The position in the file. */
   get at(): number {
     return this.#base + this.#at;
   }
@@ -189,7 +190,7 @@ class Bytes {
     return (await this.take(4)).readUInt32LE();
   }
 
-  /** Where it is more than a number can hold, it is more than any file has. */
+  /** A value that a number cannot represent exactly is larger than any file, so it fails the checks anyway. */
   async u64(): Promise<number> {
     return Number((await this.take(8)).readBigUInt64LE());
   }

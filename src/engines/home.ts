@@ -1,9 +1,9 @@
-/** The user's own folder. */
+/** The user's home folder. */
 import { homedir } from "node:os";
 
 /**
- * Where the system knows of none (a container whose user is but a number, and without HOME), it is the root, as Docker has it: whoever may
- * not write there is told when it comes to that.
+ * `/` if the system knows none (a container whose user has only a number, and no HOME), as in Docker. If it is not writable, the first
+ * write fails with an error.
  */
 export function home(): string {
   try {

@@ -1,8 +1,8 @@
 /**
- * Requests to a server that may have several URLs, over connections that are kept. All engines with a server behind them ask it through
- * this file: what is known of connections, timeouts and their errors is known here.
+ * Requests to a server that may have several URLs, over kept-alive connections. All engines with a server use this file for connections,
+ * timeouts and their errors.
  */
-import { type Dispatcher, Pool } from "undici/index.js"; // by its file: Bun puts one of its own, without pools, in the place of `undici`
+import { type Dispatcher, errors, Pool } from "undici/index.js"; // by its file: Bun replaces `undici` with its own version, which has no pools
 import type { ErrorInfo } from "../core/nouns.ts";
 import { readError } from "../wires/errors.ts";
 import type { Headers, StreamDecoder, Wire } from "../wires/wire.ts";
@@ -21,30 +21,33 @@ import { Ticker } from "./ticker.ts";
 /** In milliseconds. */
 export interface Timeouts {
   connect?: number | undefined;
-  /** Until the server answers at all: a long prompt on a slow machine takes minutes, and an answer that is not streamed comes with the headers. */
+  /**
+   * Until the headers arrive: a long prompt takes minutes on a slow machine, and an answer that is not streamed arrives with its headers.
+   */
   headers?: number | undefined;
   /** Between two pieces of an answer. */
   idle?: number | undefined;
 }
 
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
-/** Lists of models and counts. */
+/** For lists of models and token counts. */
 export const QUICK_MS = 10_000;
-/** What a server says of itself. */
+/** For questions about the server itself. */
 export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
-  /** Where a path is found under each URL. */
+  /** One for each URL. */
   bases: readonly Base[];
-  /** For every request; the second never leave this file. */
+  /** Sent with every request. */
   headers?: Headers | undefined;
+  /** Sent with every request, but hidden from taps. */
   credentials?: Headers | undefined;
-  /** What may not be read in an error: servers quote keys. */
+  /** Removed from errors: servers quote keys. */
   secret?: string | undefined;
-  /** How its errors are written. */
+  /** How to read the server's errors. */
   readError?: Wire["decodeError"] | undefined;
   timeouts?: Timeouts | undefined;
-  /** How many at a time, to each URL. */
+  /** Most connections at a time to each URL. */
   connections?: number | undefined;
 }
 
@@ -69,7 +72,7 @@ export class HttpServer {
   readonly #pools = new Map<string, Dispatcher>();
   readonly #places: Places<Base>;
   readonly #patience: Patience;
-  /** What goes with every request, as undici takes it: a name, its value, the next name. */
+  /** The headers of every request in undici's form: a name, its value, the next name. */
   readonly #always: readonly string[];
   readonly #fixed: ReadonlySet<string>;
 
@@ -86,25 +89,25 @@ export class HttpServer {
       if (this.#pools.has(origin)) continue;
       const pooling: Pool.Options = {
         connections: options.connections ?? 256,
-        pipelining: 1, // a stream may take minutes: nothing may wait behind it
+        pipelining: 1, // a stream may take minutes, and no other request should wait for it
         connect: { timeout: connect },
-        headersTimeout: 0, // both are our own: undici makes new timers for every request
+        headersTimeout: 0, // `Patience` does both: undici would make new timers for every request
         bodyTimeout: 0,
-        keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
+        keepAliveTimeout: 4000, // most servers close after 5 s; a longer time in the server's headers is respected
       };
       this.#pools.set(origin, proxyTo(new URL(origin), pooling) ?? new Pool(origin, pooling));
     }
   }
 
-  /** There is something that may not be read in an error. */
+  /** Whether errors must be cleaned. */
   get hasSecret(): boolean {
     return (this.#options.secret ?? "").length >= MIN_SECRET;
   }
 
-  /** Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else. */
+  /** Tries the URLs, the best first, as long as nothing of an answer has arrived. Throws if a segment of the path is `.` or `..`. */
   ask(method: "GET" | "POST", path: string, { headers = {}, body, signal, tap }: Sending, listener: Listener): Asking {
-    // Names of models stand in paths, and clients make names up.
-    if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
+    // Paths contain names of models, which clients choose.
+    if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name must not be . or .." });
     const all: string[] = body === undefined ? [] : ["content-type", "application/json"];
     for (const name in headers) if (!this.#fixed.has(name)) all.push(name, headers[name]!);
     all.push(...this.#always);
@@ -117,7 +120,7 @@ export class HttpServer {
     return asked;
   }
 
-  /** Headers without the credentials. */
+  /** The headers without the credentials. */
   #shown(all: readonly string[]): Headers {
     const { credentials = {} } = this.#options;
     const shown: Record<string, string> = {};
@@ -125,7 +128,7 @@ export class HttpServer {
     return shown;
   }
 
-  /** Resolves with status and headers; the body comes when it is taken. */
+  /** Resolves with status and headers; the body is read as it is consumed. */
   request(method: "GET" | "POST", path: string, sending: Sending = {}): Promise<ServerAnswer> {
     return new Promise((resolve, reject) => {
       const body = new Inbox<Uint8Array>({
@@ -145,11 +148,14 @@ export class HttpServer {
     });
   }
 
-  /** An answer that is quick and short, or not worth waiting for. */
+  /** For short answers, within a time limit. */
   brief(method: "GET" | "POST", path: string, sending: Sending = {}, ms = QUICK_MS): Promise<BriefAnswer> {
     return bounded({ signals: [sending.signal], ms }, async (signal) => {
       const answer = await this.request(method, path, { ...sending, signal });
       return { status: answer.status, headers: answer.headers, text: await bodyText(answer) };
+    }).catch((error: unknown) => {
+      const isLate = error instanceof errors.RequestAbortedError && !sending.signal?.aborted;
+      throw isLate ? new errors.HeadersTimeoutError() : error;
     });
   }
 
@@ -157,7 +163,7 @@ export class HttpServer {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
-  /** What went wrong before or beside the answer. */
+  /** Explains an error that is not part of the server's answer. */
   explain(error: unknown): ErrorInfo {
     if (error instanceof EngineError) return error.info;
     const code = codeOf(error);
@@ -171,30 +177,33 @@ export class HttpServer {
     return this.clean({ code: "upstream", message: `the connection to the upstream failed: ${code} (${where})` });
   }
 
-  /** The same, for whoever has no events to say it with. */
+  /** The same, as an exception. */
   thrown(error: unknown): EngineError {
     return error instanceof EngineError ? error : new EngineError(this.explain(error), { cause: error });
   }
 
-  /** What a server said that refuses. If it refused the key, it was ours, not the client's; if it is elsewhere, that is all that helps. */
+  /**
+   * Reads the error of a server that refuses a request. A refused key is the engine's own and not the client's, so that is no `auth` error;
+   * for a redirect, only its target is of use.
+   */
   refusal({ status, headers, text }: BriefAnswer): ErrorInfo {
     const { readError: read = readError } = this.#options;
     const error = read(status, headers, text.slice(0, MAX_ERROR_CHARS));
     const { location } = headers;
     if (status >= 300 && status < 400 && location !== undefined) {
-      return this.clean({ ...error, message: `the upstream answered ${status} and points to ${location}: its URL must be that one` });
+      return this.clean({ ...error, message: `the upstream answered ${status} and redirects to ${location}: set its URL to that address` });
     }
     if (error.code !== "auth") return this.clean(error);
     const { native: _native, param: _param, ...rest } = error;
     return this.clean({ ...rest, code: "upstream", message: `the upstream refused the key that it was given: ${error.message}` });
   }
 
-  /** The same as the end of an answer, while it comes. */
+  /** The same as a decoder, for an answer that is still arriving. */
   refusing(status: number, headers: Headers): StreamDecoder {
     return whole((text) => [failed(this.refusal({ status, headers, text }))], MAX_ERROR_CHARS);
   }
 
-  /** Without the key: a server may say what it was given. */
+  /** Removes the key, which a server may quote. */
   clean(error: ErrorInfo): ErrorInfo {
     if (!this.hasSecret) return error;
     const { secret = "" } = this.#options;
@@ -209,10 +218,10 @@ export class HttpServer {
   }
 }
 
-/** What is shorter stands in words that are none. */
+/** A shorter key would also be found inside ordinary words. */
 const MIN_SECRET = 4;
 
-/** Ids by which a server's operator finds the request again, and what its SDKs heed. */
+/** Headers of an answer to pass on: ids by which a server's operator finds the request, and headers that SDKs read. */
 const TRAVELLING = [
   "x-request-id",
   "request-id",
@@ -222,17 +231,19 @@ const TRAVELLING = [
   "x-should-retry",
 ];
 
-/** Of what answers with `status`. A key that is refused is so the next time, and so is a URL that is elsewhere: for the client it is a 502, which it would ask again. */
+/**
+ * The headers to pass on. The client gets a 502 for a refused key or a redirect and would retry, in vain: `x-should-retry` prevents that.
+ */
 export function travelling(headers: Headers, status: number): Headers {
   const found: Record<string, string> = isFinal(status) ? { "x-should-retry": "false" } : {};
   for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
   return found;
 }
 
-/** The key or the URL is wrong, and not the request. */
+/** The key or the URL is wrong, not the request. */
 export const isFinal = (status: number): boolean => status === 401 || (status >= 300 && status < 400);
 
-/** More of an error nobody reads. */
+/** Errors are cut to this length. */
 const MAX_ERROR_CHARS = 65_536;
 
 export async function bodyText({ body }: ServerAnswer): Promise<string> {
@@ -245,5 +256,5 @@ export async function bodyText({ body }: ServerAnswer): Promise<string> {
   return text + decoder.decode();
 }
 
-/** A segment that servers take for the one above. */
+/** A path segment `.` or `..`, which servers resolve. */
 const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;

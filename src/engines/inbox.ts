@@ -1,16 +1,15 @@
-/** Things that come when they come, for somebody who takes them one by one, and holds the source up by not taking them. */
+/** A queue between a source that pushes items and a consumer that takes them one by one. A slow consumer pauses the source. */
 
-/** Where they come from. */
 export interface Source {
-  /** Called when the first is asked for. */
+  /** Called with the first `next()`. */
   start?(): void;
   pause(): void;
   resume(): void;
-  /** Nobody will take the rest. */
+  /** The consumer does not want the rest. */
   stop(): void;
 }
 
-/** So many may wait. */
+/** With more items than this in the queue, the source is paused. */
 const FULL = 256;
 
 type Step<T> = IteratorResult<T, undefined>;
@@ -49,7 +48,7 @@ export class Inbox<T> implements AsyncIterableIterator<T, undefined> {
     this.#source.pause();
   }
 
-  /** Nothing more comes; what waits is still there to take. */
+  /** No more items will come; those in the queue can still be taken. */
   end(problem?: { error: unknown }): void {
     if (this.#over) return;
     this.#over = true;
@@ -59,7 +58,7 @@ export class Inbox<T> implements AsyncIterableIterator<T, undefined> {
     if (waiting) this.#last().then(waiting.resolve, waiting.reject);
   }
 
-  // ---- For whoever takes
+  // ---- For the consumer
 
   next(): Promise<Step<T>> {
     if (this.#taken < this.#queue.length) {

@@ -1,4 +1,4 @@
-/** `dragoman/engines`: requests go to a model, events come back. */
+/** `dragoman/engines`: send a request to a model, get events back. */
 export * from "./browser.ts";
 export { type Completions, type CompletionsOptions, createCompletions } from "./completions/completions.ts";
 export type { Timeouts } from "./http.ts";

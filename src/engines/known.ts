@@ -1,4 +1,4 @@
-/** Servers that have a name, and what a server wants that nothing is known of. */
+/** The profiles of well-known servers, and the default profiles for all others. */
 import type { WireId } from "../core/nouns.ts";
 import type { WireProfile } from "../wires/wire.ts";
 
@@ -6,16 +6,18 @@ export interface Known {
   readonly url: string;
   readonly wire: WireId;
   readonly profile: WireProfile;
-  /** The variable that usually has its key. */
+  /** The environment variable that usually has its key. */
   readonly keyVariable?: string;
 }
 
-/** Servers of open models: their templates know neither developers nor custom tools, and a system text only at the beginning. */
+/**
+ * Servers of open models: their templates know no developer role and no custom tools, and accept a system message only at the beginning.
+ */
 const OPEN_TEMPLATES: WireProfile = {
   developerRole: false,
   customTools: false,
   allowedTools: false,
-  namedTool: false, // llama-server takes the name of a tool for `auto`, without a word; all of them know `required`
+  namedTool: false, // llama-server silently treats a named tool as `auto`; all of them know `required`
   systemAnywhere: false,
 };
 const OPEN_MODELS: WireProfile = { ...OPEN_TEMPLATES, maxTokensField: "max_tokens" };
@@ -41,7 +43,7 @@ export const KNOWN: Readonly<Record<string, Known>> = {
   },
 };
 
-/** What a server of that wire wants, if nothing else is known of it. */
+/** The profile of an unknown server, by its wire. */
 const PROFILES: Readonly<Record<WireId, WireProfile>> = {
   "openai-chat": OPEN_MODELS,
   "openai-responses": { ...OPEN_TEMPLATES, unsignedThinking: true },
@@ -53,7 +55,7 @@ const PROFILES: Readonly<Record<WireId, WireProfile>> = {
 export const knownByUrl = (url: string): Known | undefined =>
   Object.values(KNOWN).find((known) => known.url.startsWith("https:") && new URL(known.url).host === new URL(url).host);
 
-/** What the server at a URL wants, by its name or by its wire. */
+/** The profile of the server at a URL: that of a well-known server, or the default of its wire. */
 export function usualProfile(wire: WireId, url: string): WireProfile {
   const known = knownByUrl(url);
   const isSame = known?.wire === wire || (known?.wire === "openai-chat" && wire === "openai-responses");

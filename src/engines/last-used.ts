@@ -1,6 +1,6 @@
-/** What is kept as long as there is room: what was not used for the longest time goes first. */
+/** A cache with a limited size that drops the least recently used values first. */
 export class LastUsed<T> {
-  /** The first was not used for the longest time. */
+  /** In order of use, the least recently used first. */
   readonly #kept = new Map<string, { readonly value: T; readonly chars: number }>();
   readonly #maxChars: number;
   readonly #maxItems: number;
@@ -19,7 +19,7 @@ export class LastUsed<T> {
     return found.value;
   }
 
-  /** What is longer than there is room drives nothing out. */
+  /** A value larger than the whole cache is not kept, and drops nothing. */
   set(key: string, value: T, chars: number): void {
     if (chars > this.#maxChars) return;
     this.#drop(key);

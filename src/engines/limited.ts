@@ -1,6 +1,6 @@
 /**
- * An engine that does not take more at a time than it can: others wait in line, and who finds the line full, or waits too long, is told to
- * come back.
+ * Limits how many answers an engine gives at a time. Further requests wait in a queue; if it is full, or the wait too long, a request
+ * fails as `overloaded`, with a time to retry after.
  */
 import type { Event } from "../core/nouns.ts";
 import { around } from "./around.ts";
@@ -10,25 +10,25 @@ import { EngineError } from "./error.ts";
 import { ABORTED, closing } from "./finish.ts";
 
 export interface Limits {
-  /** Answers at a time. */
+  /** How many answers at a time. */
   concurrent: number;
-  /** How many may wait. */
+  /** How many requests may wait. */
   queue?: number | undefined;
-  /** For how long, in milliseconds. */
+  /** How long a request may wait, in milliseconds. */
   waitMs?: number | undefined;
 }
 
 const QUEUE = 100;
-/** So that a client that does not stream still hears of it by a status. */
+/** Short enough that a client that does not stream still gets the error as a status. */
 const WAIT_MS = 45_000;
-/** How long it takes, roughly, until a place is free. */
+/** A guess at when a place will be free. */
 const RETRY_MS = 5_000;
 
 export const createLimited = (engine: Engine, limits: Limits): Engine => behind(new Gate(limits), engine);
 
 function behind(gate: Gate, engine: Engine): Engine {
   return around(engine, {
-    // The same server in another dialect has no more places.
+    // The same server in another dialect shares its places.
     ...(engine.speaking ? { speaking: (dialect) => behind(gate, engine.speaking!(dialect)) } : {}),
     generate: (request, options = {}) =>
       closing(options.signal, async function* (): AsyncGenerator<Event[], void, undefined> {
@@ -47,7 +47,7 @@ class Gate {
   readonly #queue: number;
   readonly #waitMs: number;
   #inside = 0;
-  /** Those who wait, the first in front. */
+  /** The waiting requests, the oldest first. */
   readonly #line = new Set<() => void>();
 
   constructor({ concurrent, queue = QUEUE, waitMs = WAIT_MS }: Limits) {
@@ -56,7 +56,7 @@ class Gate {
     this.#waitMs = waitMs;
   }
 
-  /** Answers with the way out. Throws when there is no place to be had. */
+  /** Returns the function that leaves. Throws if there is no place. */
   async enter(signal: AbortSignal | undefined): Promise<() => void> {
     if (this.#inside < this.#concurrent) this.#inside++;
     else if (this.#line.size >= this.#queue) throw this.#full(`are taken, and ${this.#line.size} requests wait`);
@@ -92,7 +92,7 @@ class Gate {
     });
   }
 
-  /** The first in line gets the place, or it is free. */
+  /** Gives the place to the first in line, or frees it. */
   #leave(): void {
     const [next] = this.#line;
     if (next) next();

@@ -1,6 +1,6 @@
 /**
- * The URLs of one upstream, and how each has done lately: nobody asks them whether they are well, what happens to requests tells. One that
- * failed rests, longer with each failure; among the others the one with the fewest answers under way is next.
+ * The URLs of one upstream and their health, which is judged by the outcome of requests; there are no health checks. A URL that failed is
+ * avoided for a while, longer with each failure; of the others, the one with the fewest open requests is next.
  */
 
 const FIRST_REST_MS = 1_000;
@@ -8,7 +8,7 @@ const LONGEST_REST_MS = 30_000;
 
 export class Place<T> {
   readonly base: T;
-  /** Requests and answers under way. */
+  /** Its open requests. */
   busy = 0;
   #failures = 0;
   #restsUntil = 0;
@@ -30,7 +30,7 @@ export class Place<T> {
     this.#restsUntil = 0;
   }
 
-  /** `restMs`: what the server itself asks for. */
+  /** `restMs`: how long the server itself asks clients to wait. */
   failed(now: number, restMs?: number): void {
     const rest = restMs ?? FIRST_REST_MS * 2 ** Math.min(this.#failures, 10);
     this.#failures++;
@@ -41,7 +41,7 @@ export class Place<T> {
 export class Places<T> {
   readonly list: readonly Place<T>[];
   readonly #now: () => number;
-  /** Where there is one: a connection that was kept may be closed by the server just when it is used again, and that says nothing about it. */
+  /** The order for a single URL, which is tried twice: the server may close a kept-alive connection just when it is used again. */
   readonly #twice: readonly Place<T>[];
   #turn = 0;
 
@@ -59,7 +59,7 @@ export class Places<T> {
     return this.list.length > 1;
   }
 
-  /** The best first. Those that rest come last: if all do, the one that is to wake first is tried all the same. */
+  /** The best first. Those that rest come last, the one whose rest ends first before the others. */
   inOrder(): readonly Place<T>[] {
     const { list } = this;
     if (!this.several) return this.#twice;

@@ -1,8 +1,8 @@
-/** What breaks between us and a server, and what is said of it. */
+/** Errors of the connection to a server, and the messages for them. */
 import type { ErrorInfo } from "../core/nouns.ts";
 import { ABORTED } from "./finish.ts";
 
-/** The connection broke before an answer came. */
+/** The connection broke. */
 export const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 export const UNREACHED: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
@@ -12,17 +12,17 @@ export const UNREACHED: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** How undici says that a proxy did not connect us. */
+/** The beginning of undici's message if a proxy did not connect. */
 const PROXY = "Proxy response";
 
 const gone = { code: "upstream", message: "the upstream closed the connection" } as const;
 const untrusted = {
   code: "upstream",
-  message: "the upstream's certificate is not trusted; NODE_EXTRA_CA_CERTS names a file with the one that signed it",
+  message: "the upstream's certificate is not trusted; set NODE_EXTRA_CA_CERTS to a file with the certificate that signed it",
 } as const;
 export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   ECONNREFUSED: { code: "overloaded", message: "the upstream is not running, or not at this address" },
-  ENOTFOUND: { code: "upstream", message: "there is no upstream of this name" },
+  ENOTFOUND: { code: "upstream", message: "the upstream's host name does not exist" },
   EAI_AGAIN: { code: "overloaded", message: "the upstream's name cannot be looked up" },
   UND_ERR_CONNECT_TIMEOUT: { code: "timeout", message: "the upstream cannot be reached" },
   UND_ERR_HEADERS_TIMEOUT: { code: "timeout", message: "the upstream did not answer in time" },
@@ -30,9 +30,9 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   UND_ERR_SOCKET: gone,
   ECONNRESET: gone,
   EPIPE: gone,
-  [PROXY]: { code: "upstream", message: "the proxy of HTTPS_PROXY or HTTP_PROXY does not lead to the upstream" },
-  HTTPParserError: { code: "upstream", message: "what answers at this address speaks no HTTP" },
-  ERR_SSL_WRONG_VERSION_NUMBER: { code: "upstream", message: "the upstream does not speak https: its URL begins with http://" },
+  [PROXY]: { code: "upstream", message: "the proxy set in HTTPS_PROXY or HTTP_PROXY did not connect to the upstream" },
+  HTTPParserError: { code: "upstream", message: "the server at this address does not speak HTTP" },
+  ERR_SSL_WRONG_VERSION_NUMBER: { code: "upstream", message: "the upstream does not speak https: its URL must begin with http://" },
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
@@ -43,12 +43,12 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   23: { code: "timeout", message: "the upstream did not answer in time" }, // what AbortSignal.timeout throws
 };
 
-/** The code of an error, or of what caused it. */
+/** The code of an error, or of its cause. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  if (error.message.startsWith(PROXY)) return PROXY; // its code is that of a request that somebody aborted
+  if (error.message.startsWith(PROXY)) return PROXY; // its code is that of an aborted request
   const { name, code } = error as NodeJS.ErrnoException;
-  if (name === "HTTPParserError") return name; // its codes are the parser's own, or none
+  if (name === "HTTPParserError") return name; // it has the parser's own codes, or none
   if (code) return String(code);
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   return inner === undefined ? "" : codeOf(inner);

@@ -1,6 +1,6 @@
 /**
- * The way out of a company's network: `HTTPS_PROXY=http://proxy.example:3128`, `HTTP_PROXY` and `NO_PROXY`, as curl and most programs heed
- * them, in capitals or small letters. What runs on this machine is asked directly.
+ * The proxy of a company's network: `HTTPS_PROXY=http://proxy.example:3128`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case, as curl
+ * and most programs read them. Servers on this machine are reached directly.
  */
 import { isIP } from "node:net";
 import { EnvHttpProxyAgent } from "undici/index.js";
@@ -9,14 +9,15 @@ import { EngineError } from "./error.ts";
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
 
-/** curl takes a proxy without its scheme, too. */
+/** The scheme may be missing, as with curl. */
 function proxyIn(...variables: readonly string[]): string | undefined {
   const name = variables.find((variable) => process.env[variable]);
   if (name === undefined) return undefined;
   const text = process.env[name]!;
   const url = text.includes("://") ? text : `http://${text}`;
   if (URL.canParse(url) && /^(https?|socks5?):/i.test(url)) return url;
-  throw new EngineError({ code: "bad-request", message: `${name} must be the URL of a proxy, such as http://proxy.example:3128` }); // it may have a password
+  // Without its value, which may contain a password.
+  throw new EngineError({ code: "bad-request", message: `${name} must be the URL of a proxy, such as http://proxy.example:3128` });
 }
 
 const proxiesTo = ({ hostname }: URL): { httpProxy?: string; httpsProxy?: string } => {
@@ -28,12 +29,15 @@ const proxiesTo = ({ hostname }: URL): { httpProxy?: string; httpsProxy?: string
 
 const isEmpty = (object: object): boolean => Object.keys(object).length === 0;
 
-/** What reaches a server by way of the proxy, if there is one and the server is not on this machine; `NO_PROXY` it heeds itself. */
+/**
+ * The agent that reaches a server through the proxy; `undefined`: none is set, or the server is on this machine. It checks `NO_PROXY`
+ * itself.
+ */
 export function proxyTo(url: URL, options: EnvHttpProxyAgent.Options = {}): EnvHttpProxyAgent | undefined {
   const proxies = proxiesTo(url);
   return isEmpty(proxies) ? undefined : new EnvHttpProxyAgent({ ...options, ...proxies });
 }
 
-/** For errors: the proxy may be what does not answer. */
+/** For errors: the proxy may be the cause. */
 export const proxyNote = (urls: readonly URL[]): string =>
-  urls.every((url) => isEmpty(proxiesTo(url))) ? "" : "; a proxy is set, by HTTP_PROXY or HTTPS_PROXY";
+  urls.every((url) => isEmpty(proxiesTo(url))) ? "" : "; a proxy is set in HTTP_PROXY or HTTPS_PROXY";

@@ -1,19 +1,19 @@
 /**
- * A mark of the dialect that the model spells in plain tokens is a quotation: somebody wrote `<|tool_call>` into a message, and the model
- * repeats it. So is one inside of JSON that a grammar holds. The scanner, which sees text, would take it for the mark. So it gets another
- * character in place of the first one, and the events get the first one back.
+ * A mark of the dialect that the model spells in plain tokens is a quotation: someone wrote `<|tool_call>` into a message, and the model
+ * repeats it. So is a mark inside JSON that a grammar enforces. The scanner sees only text and would take it for the mark. So the first
+ * character of a quoted mark is replaced before the scanner, and restored in its events.
  */
 import type { Event } from "../core/nouns.ts";
 import { beginningAtEnd } from "./stops.ts";
 
-/** Characters that Unicode keeps out of texts; one for each that a mark begins with. */
+/** Unicode noncharacters, which do not occur in text; one for each first character of a mark. */
 const FIRST_STAND_IN = 0xfdd0;
 
 export class Quotes<Said extends { readonly text: string }> {
   readonly #marks: readonly string[];
   readonly #standIns: ReadonlyMap<string, string>;
   readonly #firsts: ReadonlyMap<string, string>;
-  /** Plain text that may be the beginning of a mark. */
+  /** Plain text whose end may be the beginning of a mark. */
   #held: Said[] = [];
   #hasQuoted = false;
 
@@ -24,7 +24,7 @@ export class Quotes<Said extends { readonly text: string }> {
     this.#firsts = new Map([...this.#standIns].map(([first, standIn]) => [standIn, first]));
   }
 
-  /** Text of plain tokens: what the scanner may see of it by now. */
+  /** Takes text of plain tokens; returns what can go to the scanner now. */
   feed(said: Said): Said[] {
     this.#held.push(said);
     let text = textOf(this.#held);

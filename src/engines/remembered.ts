@@ -1,8 +1,8 @@
-/** What was found out about models, by any key, and until when that is believed. */
+/** Remembers for a while what was found out about models, by any key. */
 
-/** Names come from clients: more are not remembered. */
+/** Clients choose the names, so their number must be limited. */
 const MAX_KNOWN = 1000;
-/** Models change behind their names, and an error may have meant something else: one refusal in so many milliseconds costs little. */
+/** The model behind a name may change, and an error may have had another cause; one refused request in this time costs little. */
 const KNOWN_MS = 600_000;
 
 export class Remembered<T> {

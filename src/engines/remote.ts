@@ -1,10 +1,10 @@
 /**
- * Any server that speaks a wire, over HTTP:
+ * An engine for any server that speaks a wire over HTTP:
  *
  *     createRemote({ wire: "openai-chat", url: "http://127.0.0.1:8080/v1" })
  *
- * What a server answers is read with the wire's own decoders. A server that streams although it was not asked to, or does not although it
- * was, is understood all the same: its content type says what it does, or the first bytes of its answer.
+ * Answers are read with the wire's own decoders. Whether an answer is a stream is decided by its content type or its first bytes, so a
+ * server that streams unasked, or does not stream when asked to, is understood, too.
  */
 
 import { isObject } from "../core/json.ts";
@@ -43,9 +43,9 @@ import { takeEvents } from "./take.ts";
 
 export interface RemoteOptions extends ServerAddress {
   wire: WireId;
-  /** What this server wants otherwise than its wire has it; the rest is known by its URL. */
+  /** How this server differs from others of its wire; overrides the profile that its URL implies. */
   profile?: WireProfile | undefined;
-  /** It is a cloud API, whose models nobody can be asked about; otherwise its URL tells. */
+  /** It is a cloud API that cannot be asked about its models. Default: decided by its URL. */
   cloud?: boolean | undefined;
 }
 
@@ -131,20 +131,20 @@ export class Remote implements Engine {
     return isTranslated && this.wire === "ollama" ? uncut(request) : request;
   }
 
-  /** Servers stream in one way; the other ways are for clients. */
+  /** A server is always asked for `sse`; the other kinds of streams are for clients. */
   #encode(request: Request) {
     const stream = request.stream ? "sse" : false;
     return this.#wire.encodeRequest(request.stream === stream ? request : { ...request, stream }, this.#profile);
   }
 
-  /** By the server's own count, where it has one. */
+  /** Uses the server's own count, if it has one. */
   async countTokens(request: Request, options: CallOptions = {}): Promise<TokenCount> {
     try {
       const tokens = (await this.#countOnWire(request, options)) ?? (await this.#countOnServer(request, options));
       if (tokens !== undefined) return { tokens, exact: true };
     } catch (error) {
       if (options.signal?.aborted) throw this.#server.thrown(error);
-      // Compatible servers often lack it.
+      // Compatible servers often lack the endpoint.
     }
     return { tokens: estimateTokens(request), exact: false };
   }
@@ -186,7 +186,7 @@ export class Remote implements Engine {
     }
   }
 
-  /** Which server it is. Claude Code counts two dozen times in a row, and five questions each time would be noise. */
+  /** Identifies the server. Cached: Claude Code counts tokens two dozen times in a row, and each identification takes five requests. */
   #identify({ headers }: CallOptions): Promise<ServerId | undefined> {
     const now = performance.now();
     if (now >= this.#identified.until) this.#identified = { id: identify(this.#server, { headers }), until: now + IDENTIFIED_MS };
@@ -201,7 +201,7 @@ export class Remote implements Engine {
     await this.#server.close();
   }
 
-  /** Without the key in its errors. */
+  /** Removes the key from the decoder's errors. */
   #safe(decoder: StreamDecoder): StreamDecoder {
     if (!this.#server.hasSecret) return decoder;
     const clean = (events: Event[]): Event[] => {
@@ -213,25 +213,25 @@ export class Remote implements Engine {
   }
 }
 
-/** Another server may be started in its place. */
+/** How long an identification is cached: another server may be started in its place. */
 const IDENTIFIED_MS = 60_000;
 
-/** What servers of open models speak. */
+/** The wires that servers of open models speak. */
 const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
 
 const STREAMED = /event-stream|ndjson|jsonl/;
 const SERVER_SENT = /^(?:data|event|id|retry)?:/;
 
-/** Whether an answer streams whose type does not say so. Gemini's streams may be JSON: an array, element by element. */
+/** Whether an answer is a stream if its content type does not tell. Gemini's streams may be JSON: an array, sent element by element. */
 function isStream(beginning: string, type = "", asked: boolean, wire: WireId): boolean {
   if (SERVER_SENT.test(beginning)) return true;
   return asked && /^[{[]/.test(beginning) && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
 }
 
-/** So much tells JSON, server-sent events and a page of HTML apart. */
+/** How many characters distinguish JSON, server-sent events and an HTML page. */
 const TELLING = 6;
 
-/** Reads with what its beginning asks for. */
+/** Chooses the decoder by the beginning of the answer. */
 function byItsBeginning(open: (beginning: string) => StreamDecoder): StreamDecoder {
   let held = "";
   let decoder: StreamDecoder | undefined;

@@ -1,4 +1,7 @@
-/** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
+/**
+ * Renders a request as a prompt in the model's dialect, and tells the dialect's marks: shared by all engines that speak a dialect
+ * themselves.
+ */
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../dialects/dialect.ts";
 import { literal } from "../dialects/grammar/gbnf.ts";
@@ -15,7 +18,7 @@ export interface Rendered {
   readonly warnings: readonly Warning[];
 }
 
-/** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
+/** Media become labels, and fields that only a wire knows become warnings; `carries`: whether the engine sends such a field itself. */
 export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
   const messages = inCallOrder(withResultsFirst(inRounds(given.messages))).map(withLabels);
   const plain = withFunctions({ ...given, messages });
@@ -38,7 +41,7 @@ export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Op
   return { request, prompt, warnings: warnings.list };
 }
 
-/** The results of a round in the order of its calls: in most templates nothing else tells whose a result is. */
+/** Sorts the results of a round by the order of its calls: in most templates only the order tells which call a result belongs to. */
 function inCallOrder(messages: readonly Message[]): Message[] {
   let places = new Map<string, number>();
   let behind = 0;
@@ -52,8 +55,8 @@ function inCallOrder(messages: readonly Message[]): Message[] {
 }
 
 /**
- * A conversation that ends with an answer in words: the model goes on with it, so the prompt ends where the words do. Not beside a format,
- * which holds from the first token on.
+ * A conversation that ends with text of the assistant: the model continues it, so the prompt ends where that text ends. Not with an output
+ * format, which applies from the first token of the answer.
  */
 function continued(request: Request, dialect: Dialect): Prompt | undefined {
   const { messages, output } = request;
@@ -63,7 +66,7 @@ function continued(request: Request, dialect: Dialect): Prompt | undefined {
   const said = texts.join("").trimEnd();
   if (said === "" || texts.length < last.content.length) return undefined;
   const prompt = dialect.render(request, { addGenerationPrompt: false });
-  // A template may leave them out, and somebody else may have said the same.
+  // A template may leave the text out, and another message may contain the same text.
   const times = (some: Prompt): number => some.reduce((sum, { text, control }) => sum + (control ? 0 : text.split(said).length - 1), 0);
   if (times(prompt) <= times(dialect.render({ ...request, messages: messages.slice(0, -1) }, { addGenerationPrompt: false })))
     return undefined;
@@ -75,15 +78,15 @@ function continued(request: Request, dialect: Dialect): Prompt | undefined {
 const mediaIn = (message: Message): readonly unknown[] =>
   message.role === "tool" ? (message.media ?? []) : message.content.filter(({ type }) => type === "media");
 
-/** Tokens that the model writes or ends at: they must stay in the output, and nobody else may write them. */
+/** The tokens of the dialect's syntax and its stops: they must stay in the output, and data must not forge them. */
 export const marksOf = ({ preserved, stops }: Dialect): readonly string[] => [...new Set([...preserved, ...stops])];
 
-/** Those of the marks that a grammar has no use for. */
+/** The marks that do not occur in a grammar. */
 export const unusedBy = ({ gbnf }: Pick<Grammar, "gbnf">, marks: readonly string[]): readonly string[] =>
   marks.filter((text) => !gbnf.includes(literal(text).slice(1, -1)));
 
 export const contextError = (used: number, limit: number): ErrorInfo => ({
   code: "context-length",
-  message: `the prompt has ${used} tokens, and the model's context ${limit}`,
+  message: `the prompt has ${used} tokens, but the model's context holds only ${limit}`,
   tokens: { used, limit },
 });

@@ -1,10 +1,10 @@
 /**
- * Those who are here, in no order. Not a `Set`: one that many enter and leave makes a new table again and again, and each old table points at
- * the next one, so that the collector keeps exchanges which are long over.
+ * A set without order. Not a `Set`: with many additions and deletions V8 allocates a new table again and again, each old table points to
+ * the next one, and so the garbage collector keeps exchanges that ended long ago.
  */
 
 export interface Seated {
-  /** Where it stands; the roster's own. */
+  /** Its index in the list; set by the roster. */
   seat: number;
 }
 
@@ -19,7 +19,7 @@ export class Roster<T extends Seated> {
     one.seat = this.#list.push(one) - 1;
   }
 
-  /** Who is not here stays away. */
+  /** Does nothing if it is not in the roster. */
   delete(one: T): void {
     const list = this.#list;
     if (list[one.seat] !== one) return;
@@ -29,7 +29,7 @@ export class Roster<T extends Seated> {
     list[last.seat] = last;
   }
 
-  /** Also those who leave meanwhile, and not those who come. */
+  /** Includes items that are deleted meanwhile, but not those added meanwhile. */
   each(tell: (one: T) => void): void {
     for (const one of [...this.#list]) tell(one);
   }

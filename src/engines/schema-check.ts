@@ -1,11 +1,11 @@
 /**
- * Whether a value is what a JSON Schema asks for, and if not, where and why. Our own, since libraries compile schemas to code, which a page with a
- * content security policy, an extension and a worker forbid, and since a hostile schema must cost no more than so many looks. The test holds it
- * against Ajv.
+ * Checks a value against a JSON Schema and says where and why it does not fit. Not with a library: those compile schemas to code, which
+ * pages with a content security policy, extensions and workers forbid, and the cost of a hostile schema must be limited. The test compares
+ * it with Ajv.
  *
  *     schemaProblems({ properties: { days: { type: "integer" } } }, { days: "3" })   // [{ path: ["days"], message: "must be integer" }]
  *
- * All drafts from 4 on, without `unevaluated…`, `$dynamicRef` and references to other documents: those let everything pass.
+ * Supports all drafts from 4 on, except `unevaluated…`, `$dynamicRef` and references to other documents, which are ignored.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
@@ -18,10 +18,10 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Alternatives inside of alternatives, and schemas that lead to themselves, have no end: what comes behind so many looks passes. */
+/** Limits the work for nested alternatives and recursive schemas: after this many checks everything passes. */
 const MAX_LOOKS = 100_000;
 
-/** Never throws: what is wrong with the schema itself lets everything pass, and `schemaFault` says it. */
+/** Never throws: a faulty part of the schema lets everything pass (`schemaFault` reports it). */
 export function schemaProblems(schema: Json, value: Json, looks = MAX_LOOKS): Problem[] {
   const root = isObject(schema) ? schema : {};
   return new Check(value, [], { root, left: looks }).all(schema);
@@ -29,7 +29,7 @@ export function schemaProblems(schema: Json, value: Json, looks = MAX_LOOKS): Pr
 
 const MAX_DEPTH = 200;
 
-/** One value, held against schemas. */
+/** Checks one value. */
 class Check {
   readonly value: Json;
   readonly path: readonly string[];
@@ -61,7 +61,7 @@ class Check {
     this.problems.push({ path: key === undefined ? this.path : [...this.path, key], message });
   }
 
-  /** What the same value, or one inside of it, has against a schema. */
+  /** The problems of the same value, or of one inside it, with a schema. */
   against(schema: Json | undefined, key?: string | number, value = this.value): Problem[] {
     const path = key === undefined ? this.path : [...this.path, String(key)];
     return new Check(value, path, this.#whole, this.#depth + 1).all(schema);
@@ -78,7 +78,7 @@ type Rule = (rule: Json, check: Check, schema: JsonObject) => void;
 
 const mapOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
 
-/** A rule for values of one kind, with an operand of one kind; `undefined`: it is kept to. */
+/** A rule for numbers whose operand is a number; `undefined`: the value fits. */
 const numbers =
   (problem: (value: number, rule: number, schema: JsonObject) => string | undefined): Rule =>
   (rule, check, schema) => {
@@ -86,7 +86,7 @@ const numbers =
     if (message !== undefined) check.fail(message);
   };
 
-/** How many of something: `at least 2 items`. */
+/** A rule for a number of things: `at least 2 items`. */
 const counted =
   (what: string, side: "least" | "most", count: (value: Json) => number | undefined): Rule =>
   (rule, check) => {
@@ -99,7 +99,7 @@ const charactersOf = (value: Json): number | undefined => (typeof value === "str
 const itemsOf = (value: Json): number | undefined => (Array.isArray(value) ? value.length : undefined);
 const propertiesOf = (value: Json): number | undefined => (isObject(value) ? Object.keys(value).length : undefined);
 
-/** By what a keyword says, in the order in which the schema has them. */
+/** By keyword; applied in the order in which the schema has them. */
 const RULES: Readonly<Record<string, Rule>> = {
   $ref: (rule, check) => {
     if (typeof rule === "string" && rule.startsWith("#")) check.take(check.against(followRef(rule, check.root)));
@@ -209,7 +209,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   anyOf: (rule, check) => void alternatives(listOf(rule), check),
   oneOf: (rule, check) => {
-    if (alternatives(listOf(rule), check) > 1) check.fail("must fit one of the alternatives, and fits several");
+    if (alternatives(listOf(rule), check) > 1) check.fail("must fit exactly one of the alternatives, but fits several");
   },
   not: (rule, check) => {
     if (check.fits(rule)) check.fail(`must not fit ${JSON.stringify(rule)}`);
@@ -224,7 +224,10 @@ function less(value: number, rule: number): string | undefined {
   return value < rule ? undefined : `must be less than ${rule}`;
 }
 
-/** How many fit. If none does, the one that is nearest says what is wrong: an object of another shape is nearer than no object. */
+/**
+ * How many schemas fit. If none does, the nearest reports its problems: one that fails only inside the value is nearer than one that
+ * fails on it.
+ */
 function alternatives(schemas: readonly Json[], check: Check): number {
   const lists = schemas.map((schema) => check.against(schema));
   const fitting = lists.filter((problems) => problems.length === 0).length;

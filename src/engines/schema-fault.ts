@@ -1,10 +1,10 @@
-/** What is wrong with a schema itself: `{ type: "strnig" }` lets everything pass, and nobody would know. */
+/** Finds faults in a schema itself: `{ type: "strnig" }` lets everything pass, and would go unnoticed. */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { patternOf, TYPES } from "./schema-values.ts";
 
-/** The place of the first thing that is no JSON Schema; `undefined`: there is none. */
+/** Where the schema is not JSON Schema, and why: the first fault, or `undefined`. */
 export function schemaFault(schema: Json, path = "", root: JsonObject = isObject(schema) ? schema : {}): string | undefined {
   if (typeof schema === "boolean") return undefined;
   const at = (key: string | number): string => (path === "" ? String(key) : `${path}.${key}`);
@@ -26,7 +26,7 @@ export function schemaFault(schema: Json, path = "", root: JsonObject = isObject
 interface Kind {
   readonly words?: string;
   is?(rule: Json, root: JsonObject): boolean;
-  /** Schemas: one, or several in a list or by their names. */
+  /** The operand is a schema, or several in a list or object. */
   readonly holds?: "one" | "several";
 }
 

@@ -1,4 +1,4 @@
-/** What single keywords of a JSON Schema say of a value: its type, its format, its pattern, and whether it is the same as another. */
+/** Checks for single keywords of a JSON Schema: a value's type, format and pattern, and whether two values are equal. */
 import { isObject } from "../core/json.ts";
 import type { Json } from "../core/nouns.ts";
 
@@ -23,7 +23,7 @@ function isDate(text: string): boolean {
   );
 }
 
-/** Those that a model gets wrong; others are a word for the reader. */
+/** The formats that models get wrong; others are not checked. */
 export const FORMATS: Readonly<Record<string, { words: string; fits(text: string): boolean }>> = {
   date: { words: "a date like 2026-01-31", fits: isDate },
   time: { words: "a time like 23:59:59Z", fits: matching(TIME) },
@@ -37,17 +37,17 @@ export const FORMATS: Readonly<Record<string, { words: string; fits(text: string
   ipv4: { words: "an IPv4 address", fits: matching(/^((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}(?<!\.)$/) },
 };
 
-/** Alike for values that are: the order of keys means nothing. */
+/** Equal for equal values, whatever the order of their keys. */
 export const textOf = (json: Json): string =>
   JSON.stringify(json, (_, value: Json) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
   );
 
-/** Compiled once, for all items of a list. */
+/** A cache, so that a pattern is compiled once for all items of a list. */
 const patterns = new Map<string, RegExp | undefined>();
 const MAX_PATTERNS = 256;
 
-/** `undefined`: it is none. */
+/** `undefined`: not a regular expression. */
 export function patternOf(source: Json): RegExp | undefined {
   if (typeof source !== "string") return undefined;
   if (!patterns.has(source)) {
@@ -61,6 +61,6 @@ function regExpOf(source: string, flags?: string): RegExp | undefined {
   try {
     return new RegExp(source, flags);
   } catch {
-    return undefined; // patterns are written for either kind of regular expression
+    return undefined; // some patterns are valid only with the `u` flag, some only without
   }
 }

@@ -1,5 +1,5 @@
 /**
- * An engine that says what it was told to say: recordings, demonstrations, tests.
+ * An engine that answers with given events: for recordings, demonstrations and tests.
  *
  *     createScripted([[{ type: "text", text: "Hi" }, { type: "finish", reason: "stop" }]])
  */
@@ -20,11 +20,11 @@ export interface ScriptedOptions {
 }
 
 export interface Scripted extends Engine, Disposing {
-  /** What was asked, in order. */
+  /** The requests so far, in order. */
   readonly requests: readonly Request[];
 }
 
-/** One script for each request, in order; or whatever a function makes of the request. */
+/** `scripts`: one for each request, in order; or a function that makes one from the request. */
 export function createScripted(scripts: readonly Script[] | ((request: Request) => Script), options: ScriptedOptions = {}): Scripted {
   const { models = [], countTokens = (request) => ({ tokens: estimateTokens(request), exact: false }) } = options;
   const requests: Request[] = [];
@@ -45,9 +45,9 @@ export function createScripted(scripts: readonly Script[] | ((request: Request) 
   } satisfies Engine & Pick<Scripted, "requests">);
 }
 
-const OVER: Event = { type: "finish", reason: "error", error: { code: "internal", message: "there is no script for another request" } };
+const OVER: Event = { type: "finish", reason: "error", error: { code: "internal", message: "there is no script left for this request" } };
 
-/** The events of a script, until the signal: a script may wait for ever. */
+/** The events of a script until the signal aborts: a script may wait forever. */
 async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event[], void, undefined> {
   const events = Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
   for (;;) {

@@ -1,4 +1,4 @@
-/** Stop strings of a request: the text up to the first of them, while it still comes. What may be the beginning of one is held back. */
+/** Cuts a stream of text at the first of a request's stop strings. Text that may be the beginning of one is held back. */
 export class Stops {
   readonly #stops: readonly string[];
   #held = "";
@@ -8,12 +8,12 @@ export class Stops {
     this.#stops = stops.filter((stop) => stop !== "");
   }
 
-  /** The stop string that has appeared: the answer is over. */
+  /** The stop string that appeared and ended the answer. */
   get found(): string | undefined {
     return this.#found;
   }
 
-  /** The text that may leave. */
+  /** Returns the text that can be passed on. */
   feed(text: string): string {
     if (this.#stops.length === 0) return text;
     const all = this.#held + text;
@@ -29,7 +29,7 @@ export class Stops {
     return all.slice(0, all.length - keep);
   }
 
-  /** What was held back, where no stop came of it. */
+  /** The text that was held back and is not a stop string. */
   flush(): string {
     const held = this.#held;
     this.#held = "";
@@ -37,7 +37,7 @@ export class Stops {
   }
 }
 
-/** How much of the text's end could be the beginning of this. */
+/** How many characters at the end of the text could be the beginning of `stop`. */
 export function beginningAtEnd(text: string, stop: string): number {
   for (let length = Math.min(stop.length - 1, text.length); length > 0; length--) if (text.endsWith(stop.slice(0, length))) return length;
   return 0;

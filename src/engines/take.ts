@@ -1,9 +1,9 @@
-/** From `tell`, which pushes events, to `generate`, which lets them be taken: `for await (const event of takeEvents(tell))`. */
+/** Turns `tell`, which pushes events, into an iterable, as `generate` returns it: `for await (const event of takeEvents(tell))`. */
 import type { Event } from "../core/nouns.ts";
 import type { Hear, Telling } from "./engine.ts";
 import { Inbox } from "./inbox.ts";
 
-/** What is told, for somebody who takes it when he has time. */
+/** Starts with the first `next()`. A slow consumer pauses the source. */
 export function takeEvents(tell: (hear: Hear) => Telling): AsyncIterable<Event> {
   let telling: Telling | undefined;
   const events = new Inbox<Event>({

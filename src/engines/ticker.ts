@@ -1,9 +1,9 @@
-/** One timer for all that is open: a timer of its own for each stream, put off with each piece, would cost more than what it guards. */
+/** One timer for all open streams: a timer per stream, reset with each piece, would cost more than the stream itself. */
 
 import { Roster, type Seated } from "./roster.ts";
 
 export interface Watched extends Seated {
-  /** What there is to do at this time, in milliseconds of `performance.now()`, or before the next time. */
+  /** Called regularly. `now` and `next`, the time of the next call, are in milliseconds of `performance.now()`. */
   tick(now: number, next: number): void;
 }
 
@@ -14,7 +14,7 @@ export class Ticker {
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Looks often enough for a limit of so many milliseconds. */
+  /** Ticks often enough for a time limit of `limitMs`. */
   constructor(limitMs: number) {
     this.#everyMs = Math.max(1, Math.min(MAX_MS, limitMs / 4));
   }

@@ -1,9 +1,9 @@
-/** Bodies that come compressed: those of clients, and those of servers that were asked not to. */
+/** Decompresses bodies: those of clients, and those of servers that compress although they were asked not to. */
 import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
 
 const { createBrotliDecompress, createGunzip, createInflate } = zlib;
-/** Node has it since 22.15. Codex compresses so, where it is signed in to ChatGPT. */
+/** Node has zstd since 22.15. Codex uses it when signed in to ChatGPT. */
 const { createZstdDecompress: zstd } = zlib as { createZstdDecompress?: () => Transform };
 
 const UNPACKERS: Readonly<Record<string, () => Transform>> = {
@@ -16,12 +16,12 @@ const UNPACKERS: Readonly<Record<string, () => Transform>> = {
 
 export const ENCODINGS = Object.keys(UNPACKERS);
 
-/** `content-encoding` as it came; `undefined`: nothing is compressed. */
+/** `header`: the received `content-encoding`. `undefined`: the body is not compressed. */
 export function encodingOf(header: string | undefined): string | undefined {
   const encoding = header?.trim().toLowerCase();
   return encoding === "" || encoding === "identity" ? undefined : encoding;
 }
 
-/** `undefined`: nobody here reads that. */
+/** `undefined`: the encoding is not supported. */
 export const unpackerOf = (encoding: string): Transform | undefined =>
   Object.hasOwn(UNPACKERS, encoding) ? UNPACKERS[encoding]?.() : undefined;

@@ -1,4 +1,4 @@
-/** What a model in this process says: its text as events, up to a stop string of the request, and how it ended. */
+/** Turns the text of a model in this process into events, up to a stop string of the request, and adds the `finish`. */
 import type { Event, FinishReason, Request } from "../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../dialects/dialect.ts";
 import { Ending, mintIds } from "./ending.ts";
@@ -10,13 +10,13 @@ export class Writer {
   readonly #stops: Stops;
   readonly #ending = new Ending();
   readonly #restore: (events: Event[]) => Event[];
-  /** The dialect's. */
+  /** The dialect's stops, and their last characters. */
   readonly #ends: readonly string[];
   readonly #lastOfEnds: ReadonlySet<string>;
   #ended = false;
   #thinking: boolean;
 
-  /** `restore`: what is done to the scanner's events before anybody looks at them. */
+  /** `restore` is applied to the scanner's events first. */
   constructor(dialect: Dialect, request: Request, prompt: Prompt, restore: (events: Event[]) => Event[] = (events) => events) {
     this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), tools: request.tools ?? [] });
     this.#stops = new Stops(request.stop);
@@ -26,22 +26,24 @@ export class Writer {
     this.#thinking = endsInThinking(dialect, prompt);
   }
 
-  /** The stop string that ended it. */
+  /** The request's stop string that ended the answer. */
   get stopped(): string | undefined {
     return this.#stops.found;
   }
 
-  /** Nothing more belongs to the answer: a stop string, or the dialect's own end, has come. */
+  /** The answer is over: a stop string of the request or of the dialect has appeared. */
   get isOver(): boolean {
     return this.#ended || this.stopped !== undefined;
   }
 
-  /** What was written last is thinking. */
+  /** Whether the answer is inside thinking now. */
   get thinking(): boolean {
     return this.#thinking;
   }
 
-  /** Not everybody who is told to stop there does: what stands behind the end is another turn, which the model makes up. */
+  /**
+   * Text after a stop of the dialect is ignored: not every runtime stops there, and what follows is another turn that the model makes up.
+   */
   write(text: string): Event[] {
     const events: Event[] = [];
     for (const piece of this.#piecesOf(text)) {
@@ -53,7 +55,7 @@ export class Writer {
     return events;
   }
 
-  /** Cut behind all that may be the last character of an end. */
+  /** Cuts the text after each character that may end a stop of the dialect. */
   *#piecesOf(text: string): Generator<string, void, undefined> {
     let from = 0;
     for (let at = 1; at <= text.length; at++) {
@@ -63,7 +65,7 @@ export class Writer {
     }
   }
 
-  /** The last events, and what comes between them and the end. */
+  /** The last events, then `usage`, then the `finish`. */
   end(given: FinishReason, usage: readonly Event[]): Event[] {
     const events = this.stopped === undefined ? this.#read(this.#scanner.flush()) : [];
     const { stopped } = this;
@@ -83,12 +85,12 @@ export class Writer {
       }
       if (event.type === "thinking-start") this.#thinking = true;
       else if (event.type === "thinking-end") this.#thinking = false;
-      events.push(...this.#held(), event); // a stop string does not reach over a call
+      events.push(...this.#held(), event); // a stop string does not extend across other events
     }
     return events;
   }
 
-  /** Text that looked like the beginning of a stop string. */
+  /** Text that was held back as a possible beginning of a stop string. */
   #held(): Event[] {
     const text = this.#stops.flush();
     return text === "" ? [] : [{ type: "text", text }];

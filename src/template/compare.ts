@@ -1,22 +1,22 @@
-/** Whether a template says what a dialect says: both render a few probes, and the first difference is shown. */
+/** Compares a template with a dialect: both render a few probes, and the first difference in each is reported. */
 import type { Message, Request, Tool, ToolCall } from "../core/nouns.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { promptText } from "../dialects/prompt.ts";
 import { renderWithTemplate, TemplateError, type TemplateOptions } from "./render.ts";
 
 export interface CompareOptions extends Pick<TemplateOptions, "bosToken" | "eosToken" | "now"> {
-  /** Without one, all are tried. */
+  /** Default: all are tried. */
   variant?: string;
 }
 
 export interface Difference {
-  /** Which probe. */
+  /** The name of the probe. */
   probe: string;
-  /** Where the first difference is, in characters; the texts around it. */
+  /** The position of the first difference, in characters, and the texts around it. */
   at?: number;
   builtIn?: string;
   template?: string;
-  /** The template failed. */
+  /** Set if the template failed. */
   error?: string;
 }
 
@@ -24,7 +24,7 @@ export interface Comparison {
   equal: boolean;
   /** The variant that comes closest. */
   variant?: string;
-  /** How many probes are equal, and how many there are. */
+  /** How many probes are equal, and how many there are in all. */
   equalProbes: number;
   probes: number;
   differences: Difference[];
@@ -37,7 +37,7 @@ export async function compareTemplate(dialect: Dialect, template: string, option
     const differences = Object.entries(PROBES).flatMap(([probe, request], i): Difference[] => {
       const their = theirs[i];
       if (typeof their !== "string") return [{ probe, error: their?.message ?? "" }];
-      // Some templates write the first token themselves, where most leave it to the tokenizer.
+      // Some templates write the BOS token themselves, while most leave it to the tokenizer.
       const ours = [false, true].map((bos) => promptText(dialect.render(request, { variant: name, now, bos })));
       if (ours.includes(their)) return [];
       const found = ours.map((our) => firstDifference(our, their)).reduce((one, other) => (other.at > one.at ? other : one));
@@ -58,7 +58,7 @@ async function rendered(template: string, request: Request, options: TemplateOpt
   }
 }
 
-/** Without the package nothing can be compared: that is no difference. */
+/** A missing package is not a difference: it is thrown. */
 const isMissing = (error: TemplateError): boolean => error.message.startsWith("templates need");
 
 const BEFORE = 16;
@@ -85,7 +85,7 @@ const tool = (name: string, description: string): Tool => ({
   parameters: { type: "object", properties: { city: { type: "string", description: "A city" } }, required: ["city"] },
 });
 const tools = [tool("get_weather", "The weather of a city"), tool("get_time", "The time in a city")];
-// Mistral's templates refuse any other form of ids.
+// Mistral's templates refuse ids that do not have nine characters.
 const weather = call("weather01", "get_weather", "Oslo");
 const time = call("localtime", "get_time", "Oslo");
 

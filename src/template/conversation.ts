@@ -1,7 +1,7 @@
 /**
- * A request as chat templates expect it: OpenAI's messages and tools, less what templates stumble over. They expect texts where clients
- * send null, a name on every result, an object for the arguments, `system` where clients say `developer`, one type where JSON Schema
- * allows several; and some of them more than that.
+ * A request as chat templates expect it: OpenAI's messages and tools, without what templates cannot handle. They expect text where clients
+ * send null, a name in every result, an object as arguments, `system` instead of `developer`, and one type where JSON Schema allows
+ * several. Some need further changes, which `Form` lists.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
@@ -25,41 +25,41 @@ export interface Conversation {
   tools?: JsonObject[];
 }
 
-/** What only some templates want. */
+/** Changes that only some templates need. */
 export interface Form {
-  /** Arguments as a JSON text: what older templates paste between two strings. */
+  /** Arguments as JSON text, which older templates concatenate with strings. */
   readonly argumentsAsText?: true;
-  /** No tools and no calls as empty lists: what templates want that walk through them without looking. */
+  /** Empty lists instead of absent tools and calls, for templates that iterate without a check. */
   readonly emptyTools?: true;
   /** Ids of nine letters and digits. */
   readonly nineCharacters?: true;
-  /** Users and the assistant in turn, and nobody else but one system in front; */
+  /** User and assistant messages alternate, after at most one system message. */
   readonly alternating?: true;
-  /** or not even that: its text begins what the first user says. */
+  /** The same without a system message: its text is put at the beginning of the first user message. */
   readonly noSystem?: true;
-  /** All that the system says in front in one message. */
+  /** All leading system messages as one. */
   readonly oneSystem?: true;
-  /** A list of parts also where there is nothing but text. */
+  /** Content as a list of parts, even if it is only text. */
   readonly parts?: true;
-  /** A description of every tool and property, parameters of every tool, elements of every list. */
+  /** Every tool and property has a description, every tool has parameters, every array has `items`. */
   readonly described?: true;
-  /** A type of every property, also where the schema allows anything. */
+  /** Every property has a type, even if the schema allows anything. */
   readonly typed?: true;
-  /** In schemas, null as the word that Python prints for it. */
+  /** In schemas, `"None"` instead of null. */
   readonly nullsAsWords?: true;
-  /** What was said beside calls as the end of the thinking. */
+  /** Text beside calls is appended to the thinking. */
   readonly saidInThinking?: true;
-  /** One call in a message, with its result behind it. */
+  /** One call per message, followed by its result. */
   readonly oneCall?: true;
-  /** How much to think in a word that is near: Qwen3.8 knows `xhigh` and no `high`, others the other way round. */
+  /** The nearest thinking effort that the template knows: Qwen3.8 has `xhigh` but no `high`, others the reverse. */
   readonly nearEffort?: true;
 }
 
-/** A request, the template that it is for, and what that wants. */
+/** The template, and how the conversation is prepared for it. */
 interface Sheet {
   readonly template: string;
   readonly form: Form;
-  /** A number whose spelling JavaScript would not keep. */
+  /** Replaces a number whose spelling JavaScript would change. */
   readonly numeral: (numeral: Numeral) => number;
 }
 
@@ -77,7 +77,7 @@ export function conversationOf({ messages, tools = [] }: Request, sheet: Sheet):
   };
 }
 
-/** Templates of older models whose messages have other fields than anybody else's, by what only they say. */
+/** Templates of older models that expect other message fields than all others, by a string that only they contain. */
 const SHAPES: readonly [mark: string, shape: (said: readonly JsonObject[], tools: readonly Tool[], known: JsonObject[]) => JsonObject[]][] =
   [
     ["+ message['tools']", (said, tools) => (tools.length > 0 ? withTools(said, tools) : [...said])],
@@ -87,7 +87,7 @@ const SHAPES: readonly [mark: string, shape: (said: readonly JsonObject[], tools
     ],
   ];
 
-/** GLM-4 has each call in a message of its own, with the tool's name as `metadata`, and results of an observation. */
+/** GLM-4 has each call in its own message, with the tool's name as `metadata`, and results with the role `observation`. */
 function withMetadata({ role, content = "", tool_calls: calls = [] }: JsonObject): JsonObject[] {
   if (role === "tool") return [{ role: "observation", metadata: "", content }];
   const made = (calls as JsonObject[]).map(({ function: called }) => {
@@ -97,7 +97,7 @@ function withMetadata({ role, content = "", tool_calls: calls = [] }: JsonObject
   return [...(content === "" && made.length > 0 ? [] : [{ role: role ?? "", metadata: "", content }]), ...made];
 }
 
-/** Phi-4-mini's own template finds the tools in the system message, as a text. */
+/** Phi-4-mini's template expects the tools in the system message, as text. */
 function withTools(messages: readonly JsonObject[], tools: readonly Tool[]): JsonObject[] {
   const [first, ...rest] = messages;
   const system = first?.role === "system" ? first : { role: "system", content: "" };
@@ -146,7 +146,7 @@ function callByCall({ said = [], results }: Round): Round[] {
 
 const idOf = (id: string, { form }: Sheet): string => (form.nineCharacters ? nineCharacters(id) : id);
 
-/** A plain text where there is no more to it that the template knows of: half of the templates know nothing else. */
+/** A plain string, unless there are media that the template knows: half of the templates accept only strings. */
 function contentOf(content: readonly Part[], { template, form }: Sheet): Json {
   const parts = content.flatMap((part): JsonObject[] => {
     if (part.type === "text") return [{ type: "text", text: part.text }];
@@ -168,7 +168,7 @@ function saidMessage(said: readonly Part[], sheet: Sheet): JsonObject {
   };
 }
 
-/** Thinking under the name that the template reads it by; some want it among the parts of the content. */
+/** Thinking in the field that the template reads; some templates expect it as a part of the content. */
 function thoughtAndContent(thinking: string, text: string, sheet: Sheet): JsonObject {
   const { template } = sheet;
   const content = contentOf([{ type: "text", text }], sheet);
@@ -190,7 +190,7 @@ const templateCall = (call: ToolCall, sheet: Sheet): JsonObject => ({
   function: { name: call.name, arguments: sheet.form.argumentsAsText ? argumentsText(call) : plainJson(argumentsTree(call), sheet) },
 });
 
-/** Numbers are spelled as Python does, and so as the model was trained. */
+/** Numbers are spelled as in Python, as in the model's training. */
 function plainJson(value: Tree, sheet: Sheet): Json {
   if (typeof value === "number") return sheet.numeral(new Numeral(pythonNumber(value)));
   if (value instanceof Numeral) return sheet.numeral(value);
@@ -200,7 +200,7 @@ function plainJson(value: Tree, sheet: Sheet): Json {
   return value;
 }
 
-/** A template that prints tools as JSON gets them as they are; one that walks through their properties gets one type for each. */
+/** A template that prints tools as JSON gets them unchanged; one that iterates over their properties gets a single type for each. */
 function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
   const { parameters = form.described && { type: "object" } } = tool;
   if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);

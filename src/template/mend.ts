@@ -1,7 +1,7 @@
 /**
- * What the package gets wrong in a template that it has parsed, put right. What an iteration wrote is lost at a `{% continue %}`, so all
- * that follows one moves into the branches that do not continue; it takes no tuple apart, so a tuple is a list; and it makes no string of
- * an object, so a function of ours does.
+ * Rewrites a parsed template around three faults of the package. It loses the output of an iteration at `{% continue %}`, so everything
+ * after one is moved into the branches that do not continue. It cannot unpack a tuple, so tuples become lists. And its `string` filter
+ * cannot convert an object, so a function of ours replaces it.
  */
 import { pythonText, type Tree } from "../dialects/print.ts";
 
@@ -16,7 +16,7 @@ interface Node {
 
 export const STRING = "string_of_anything";
 
-/** A value of the package's. */
+/** A value as the package represents it. */
 interface Wrapped {
   type: string;
   value: string | number | boolean | undefined | Wrapped[] | Map<string, Wrapped>;
@@ -27,7 +27,7 @@ const unwrapped = ({ value }: Wrapped): Tree => {
   return value instanceof Map ? new Map(Array.from(value, ([key, item]) => [key, unwrapped(item)])) : (value ?? null);
 };
 
-/** As Python's `str`. In a list, a value tells what it is. */
+/** Like Python's `str`. The value comes in a list, since the package unwraps a plain argument but not the items of a list. */
 export const stringOf = ([one]: [Wrapped]): string => (one.type === "UndefinedValue" ? "" : pythonText(unwrapped(one)));
 
 export function mend(node: Node): void {
@@ -50,7 +50,7 @@ export function mend(node: Node): void {
 const continues = ({ type, body = [], alternate = [] }: Node): boolean =>
   type === "Continue" || (type === "If" && [...body, ...alternate].some(continues));
 
-/** `then`: what comes behind them. */
+/** `then`: what follows the statements. */
 const withoutContinue = (statements: readonly Node[], then: Node[]): Node[] =>
   statements.reduceRight((rest, statement) => {
     if (statement.type === "Continue") return [];

@@ -1,4 +1,4 @@
-/** Runs a Jinja chat template with the optional package `@huggingface/jinja`, which is loaded when it is first needed. */
+/** Runs a Jinja chat template with the optional package `@huggingface/jinja`, which is loaded on first use. */
 import type { Effort, Json, JsonObject, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
 import { thinkingOption } from "../dialects/options.ts";
@@ -8,14 +8,14 @@ import { conversationOf, type Form } from "./conversation.ts";
 import { mend, STRING, stringOf } from "./mend.ts";
 
 export interface TemplateOptions extends Omit<RenderOptions, "variant" | "bos"> {
-  /** What the tokenizer's configuration says; empty by default, because most tokenizers add the first themselves. */
+  /** From the tokenizer's configuration. Default: empty, because most tokenizers add the BOS token themselves. */
   bosToken?: string;
   eosToken?: string;
-  /** Variables that only this template knows. */
+  /** Further variables for this template. */
   variables?: Readonly<Record<string, Json>>;
 }
 
-/** The template is broken, or it refuses the conversation, or it cannot be run here. */
+/** The template is broken, refuses the conversation, or cannot be run by the package. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
@@ -52,10 +52,10 @@ export async function renderWithTemplate(template: string, request: Request, opt
   throw new TemplateError(`the template failed: ${lineOf(failure)}`, { cause: failure });
 }
 
-/** SmolLM3 finds its tools there. */
+/** The variable in which SmolLM3's template expects the tools. */
 const XML_TOOLS = "xml_tools";
 
-/** What a template is tried with that loses some of what it was given: all but one of the system's messages, or of the calls, or what is no text. */
+/** Forms to try if a template drops part of its input: all but one system message, all but one call, or arguments that are not text. */
 const FULLER: readonly Form[] = [{ oneSystem: true }, { oneCall: true }, { oneSystem: true, oneCall: true }, { argumentsAsText: true }];
 
 function fullest(prompt: string, request: Request, render: (form: Form) => string | undefined): string {
@@ -69,7 +69,7 @@ function fullest(prompt: string, request: Request, render: (form: Form) => strin
   return best.prompt;
 }
 
-/** What no prompt may lack: what the system says, and the strings in the arguments of calls. */
+/** What every prompt must contain: the system messages, and the strings in the arguments of calls. */
 const givenIn = ({ messages }: Request): string[] =>
   messages.flatMap((message): string[] => {
     if (message.role === "system" || message.role === "developer") return [textOf(message.content).trim()];
@@ -77,10 +77,10 @@ const givenIn = ({ messages }: Request): string[] =>
     return callsOf(message.content).flatMap((call) => Object.values(call.arguments).filter((value) => typeof value === "string"));
   });
 
-/** The package has a `strftime_now` of its own that cannot be replaced, and its clock cannot be set. */
+/** Replaces the package's own `strftime_now`, which cannot be overridden and always uses the current time. */
 const CLOCK = "strftime_at_request";
 
-/** What the package cannot run, and what stands for it. The last is a slip of the templates of Hermes, which only Python forgives. */
+/** Source text that the package cannot run, and its replacement. The last is an error in Hermes' templates that only Python tolerates. */
 const SLIPS = [
   ["strftime_now", CLOCK],
   ['"%s" | format(', '"" ~ ('],
@@ -89,7 +89,7 @@ const SLIPS = [
   ["json_spec|items", "json_spec.items"],
 ] as const;
 
-/** What a template that fails is tried with: each of these, then any two. */
+/** Forms to try if a template fails: each of these, then all pairs. */
 const SINGLE: readonly Form[] = [
   { argumentsAsText: true },
   { nearEffort: true },
@@ -107,12 +107,12 @@ const SINGLE: readonly Form[] = [
 const FORMS: readonly Form[] = [{}, ...SINGLE, ...SINGLE.flatMap((one, i) => SINGLE.slice(i + 1).map((other) => ({ ...one, ...other })))];
 
 /**
- * Numbers whose spelling JavaScript would not keep (`1.0`, integers over 2^53). The template gets another number for each, one that the
- * conversation does not have, and what it prints for that is the number as it was written.
+ * Preserves numbers whose spelling JavaScript would change (`1.0`, integers over 2^53). The template gets another number in place of
+ * each, one that the conversation does not contain; in the prompt it is replaced with the original spelling.
  */
 class Numerals {
   readonly #request: Request;
-  /** By what stands for them, and the other way round. */
+  /** The spellings by their stand-ins, and the other way round. */
   readonly #texts = new Map<string, string>();
   readonly #standIns = new Map<string, number>();
   #next = 0;
@@ -165,10 +165,10 @@ function variablesOf(template: string, request: Request, options: TemplateOption
     add_generation_prompt: addGenerationPrompt,
     bos_token: bosToken,
     eos_token: eosToken,
-    tool_definition: "", // Llama 4's template adds to it without having it
+    tool_definition: "", // Llama 4's template appends to it without defining it
     [CLOCK]: (format: string) => strftime(format, now),
     [STRING]: stringOf,
-    // Each of them has several names: Qwen and GLM say one, DeepSeek, Cohere and Kimi another.
+    // Each setting has several names: one in Qwen and GLM, others in DeepSeek, Cohere and Kimi.
     ...(thinking !== undefined && { enable_thinking: thinking, thinking, reasoning: thinking }),
     ...(known !== undefined && { reasoning_effort: known, thinking_effort: known }),
     ...(budget !== undefined && { thinking_budget: budget }),
@@ -179,7 +179,7 @@ function variablesOf(template: string, request: Request, options: TemplateOption
   };
 }
 
-/** Structured output as OpenAI says it, or Cohere; or, where the template prints whatever it is given, the schema. */
+/** The output format as OpenAI or Cohere spell it; the plain schema if the template just prints its value. */
 function formatOf(template: string, { output }: Request): JsonObject | undefined {
   if (!output) return undefined;
   const { schema, name = "output" } = output;
@@ -192,7 +192,7 @@ const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** What templates ask for; anything else stays as it stands. */
+/** The directives that templates use; others stay unchanged. */
 const FIELDS: Readonly<Record<string, (now: Date) => string>> = {
   Y: (now) => String(now.getFullYear()),
   m: (now) => two(now.getMonth() + 1),

@@ -306,7 +306,7 @@ describe("what only ai 7 has", () => {
         { type: "media", mediaType: "image/*", data: "AQID" },
       ],
     });
-    expect(warnings).toEqual([{ type: "unsupported", feature: 'a file that its provider keeps: {"openai":"file-1"}' }]);
+    expect(warnings).toEqual([{ type: "unsupported", feature: 'a file stored at its provider: {"openai":"file-1"}' }]);
   });
 
   it.each([

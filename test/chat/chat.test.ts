@@ -143,7 +143,7 @@ describe("a turn", () => {
     const ends = broken(async function* () {
       yield { type: "text", text: "Well" };
     });
-    expect(await ends.send("go").turn()).toMatchObject({ reason: "error", error: { message: "the engine gave no finish" } });
+    expect(await ends.send("go").turn()).toMatchObject({ reason: "error", error: { message: "the engine ended without a finish event" } });
   });
 
   test("text() throws the error", async () => {

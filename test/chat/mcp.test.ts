@@ -183,7 +183,7 @@ await import(${JSON.stringify(pathToFileURL(badDays.args[0] ?? "").href)});`;
 
 test("a server that never answers is given up, with its name in the error", async () => {
   const silent = { command: process.execPath, args: ["-e", "process.stdin.resume()"], connectTimeout: 300 };
-  await expect(mcpTools(silent)).rejects.toThrow(/the MCP server .*process\.stdin\.resume.* does not answer: it was given 0\.3 s/);
+  await expect(mcpTools(silent)).rejects.toThrow(/the MCP server .*process\.stdin\.resume.* does not answer: it took longer than 0\.3 s/);
 });
 
 test("a server whose tool list never ends is given up", async () => {
@@ -196,7 +196,7 @@ test("a server whose tool list never ends is given up", async () => {
   }
 });`;
   const server = { command: process.execPath, args: ["-e", endless], connectTimeout: 2000 };
-  await expect(mcpTools(server)).rejects.toThrow("it was given 2 s");
+  await expect(mcpTools(server)).rejects.toThrow("it took longer than 2 s");
 });
 
 /** A server that sends exactly these answers, valid or not; a result with a `code` is an error. */

@@ -69,14 +69,14 @@ describe("a proxy from the environment", () => {
     vi.stubEnv("HTTP_PROXY", (await startProxy(undefined)).url);
     expect(await hear("http://api.corp.example/v1")).toMatchObject({
       code: "upstream",
-      message: expect.stringContaining("the proxy of HTTPS_PROXY or HTTP_PROXY does not lead to the upstream (api.corp.example"),
+      message: expect.stringContaining("the proxy set in HTTPS_PROXY or HTTP_PROXY did not connect to the upstream (api.corp.example"),
     });
   });
 
   test("that is not running is named, too, since the upstream may be fine", async () => {
     clean();
     vi.stubEnv("HTTP_PROXY", nobody);
-    const note = "a proxy is set, by HTTP_PROXY or HTTPS_PROXY";
+    const note = "a proxy is set in HTTP_PROXY or HTTPS_PROXY";
     expect(await hear("http://api.corp.example/v1")).toMatchObject({ message: expect.stringContaining(note) });
     expect(await hear(`${nobody}/v1`)).toMatchObject({ message: expect.not.stringContaining(note) });
   });
@@ -107,6 +107,8 @@ describe("the URL of a server", () => {
   });
 
   test("may not have a password", () => {
-    expect(() => createRemote({ wire: "ollama", url: "http://me:canary@host" })).toThrow("may have no name and password in it");
+    expect(() => createRemote({ wire: "ollama", url: "http://me:canary@host" })).toThrow(
+      /must not contain a name and password.*; it is http:\/\/\[secret\]@host$/,
+    );
   });
 });

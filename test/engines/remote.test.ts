@@ -130,7 +130,7 @@ describe("errors", () => {
   });
   test.each([301, 302, 307, 308])("a redirect, %i, is an error that names its target", async (status) => {
     const server = await startServer(answering("<html>moved</html>", { status, location: "https://up.example/v1/chat/completions" }));
-    const error = { code: "upstream", message: expect.stringContaining(`${status} and points to https://up.example/v1/`) as string };
+    const error = { code: "upstream", message: expect.stringContaining(`${status} and redirects to https://up.example/v1/`) as string };
     expect(await eventsOf(remote({ url: server.url }))).toMatchObject([{ type: "finish", reason: "error", error }]);
     await expect(remote({ url: server.url }).models()).rejects.toMatchObject({ info: error });
     await expect(remote({ url: server.url }).send("/v1/embeddings", { body: "{}" })).rejects.toMatchObject({ info: error });
@@ -146,11 +146,11 @@ describe("errors", () => {
     expect(await problemAt(server.url.replace("http:", "https:"))).toMatchObject({
       error: {
         code: "upstream",
-        message: expect.stringMatching(/^the upstream does not speak https: its URL begins with http:/) as string,
+        message: expect.stringMatching(/^the upstream does not speak https: its URL must begin with http:/) as string,
       },
     });
     expect(await problemAt(`http://127.0.0.1:${port}`)).toMatchObject({
-      error: { code: "upstream", message: expect.stringMatching(/^what answers at this address speaks no HTTP/) as string },
+      error: { code: "upstream", message: expect.stringMatching(/^the server at this address does not speak HTTP/) as string },
     });
   });
 
@@ -367,8 +367,8 @@ describe("a server that compresses although asked not to", () => {
   });
 
   test.each([
-    ["gzip", "this is no gzip, or was cut"],
-    ["compress", 'nobody here reads "compress"'],
+    ["gzip", "this is not valid gzip, or was cut off"],
+    ["compress", '"compress" is not supported'],
   ])("%s that cannot be read is named, without its bytes", async (encoding, what) => {
     const server = await startServer(answering("\u001f\bnonsense", { "content-encoding": encoding }));
     const error = { code: "upstream", message: `the upstream compresses its answers, though it was asked not to, and ${what}` };

@@ -29,7 +29,7 @@ test.each<[Json, Json, string[]]>([
   [{ properties: { a: { anyOf: [{ type: "string" }] }, b: { $ref: "#/properties/a/anyOf/0" } } }, { b: 1 }, ["b: must be string"]],
   [{ anyOf: [{ const: "a" }, { const: "b" }] }, "c", [': must be "a", or must be "b"']],
   [{ anyOf: [{ type: "null" }, { type: "object", required: ["a"] }] }, {}, ["a: is missing"]],
-  [{ oneOf: [{ minimum: 1 }, { maximum: 1 }] }, 1, [": must fit one of the alternatives, and fits several"]],
+  [{ oneOf: [{ minimum: 1 }, { maximum: 1 }] }, 1, [": must fit exactly one of the alternatives, but fits several"]],
   [JSON.parse('{ "if": { "required": ["a"] }, "then": { "required": ["b"] } }'), { a: 1 }, ["b: is missing"]],
   [{ dependencies: { a: ["b"] } }, { a: 1 }, ["b: is missing"]],
   [false, 1, [": is not allowed"]],

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
+import { serverAt } from "../../src/engines/address.ts";
 import { bodyText } from "../../src/engines/http.ts";
 import { createRescue } from "../../src/engines/inband/rescue.ts";
 import { createRemote, type Remote } from "../../src/engines/remote.ts";
@@ -64,14 +65,14 @@ describe("endless answers are cut off", () => {
     const engine = remoteAt(server.url);
     const [last] = (await told((...args) => engine.tell(...args))).flat().slice(-1);
     await gone.promise;
-    const message = what === "an error" ? expect.stringMatching(/^\{"error":"a+$/) : expect.stringContaining("has no end");
+    const message = what === "an error" ? expect.stringMatching(/^\{"error":"a+$/) : expect.stringContaining("is too long");
     expect(last).toMatchObject({ type: "finish", error: { code: what === "an error" ? "bad-request" : "upstream", message } });
   });
   test("without streaming, too", async () => {
     const body = (async function* () {
       for (;;) yield piece;
     })();
-    await expect(bodyText({ status: 200, headers: {}, body })).rejects.toThrow("has no end");
+    await expect(bodyText({ status: 200, headers: {}, body })).rejects.toThrow("is too long");
   });
 });
 
@@ -89,6 +90,15 @@ test("after stopping nothing more is delivered, and the server is disconnected",
   });
   await gone.promise;
   expect(heard.map(({ type }) => type)).toEqual(["start", "text"]);
+});
+
+test("a short question that takes too long is a timeout, and one that the caller aborts is not", async () => {
+  const { url } = await startServer(async (response) => void (await once(response, "close")));
+  const http = serverAt("openai-chat", { url });
+  closeLater(() => http.close());
+  const codeOf = (signal?: AbortSignal) => http.brief("GET", "/v1/models", { signal }, 20).catch((error: unknown) => http.explain(error));
+  expect(await codeOf()).toMatchObject({ code: "timeout", message: expect.stringContaining("did not answer in time") });
+  expect(await codeOf(AbortSignal.abort())).toMatchObject({ code: "aborted" });
 });
 
 test("if no server answers, the finish is the only event", async () => {

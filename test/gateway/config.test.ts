@@ -124,7 +124,10 @@ describe("a mistake is reported in one line, with its place", () => {
     ['# first\n[upstreams.a]\nurl = "http://x/v1"\nkey = "sk-canary-9"', /^dragoman\.toml:4: upstreams\.a\.key must not be the secret/],
     ["[upstreams.a]", /^dragoman\.toml:1: upstreams\.a needs a url/],
     ['[upstreams.a]\nurl = "file:///etc"', "dragoman.toml:2: upstreams.a.url must be an http or https URL"],
-    ['[upstreams.a]\nurl = "http://me:canary@x/v1"', /^dragoman\.toml:2: upstreams\.a\.url may have no name and password in it: a key/],
+    [
+      '[upstreams.a]\nurl = "http://me:canary@x/v1"',
+      /^dragoman\.toml:2: upstreams\.a\.url must not contain a name and password: pass a key/,
+    ],
     [
       '[upstreams.a]\nurl = "http://x"\nheaders = { "x y" = "1" }',
       /^dragoman\.toml:3: upstreams\.a\.headers\."x y" is no name of a header/,

@@ -1,4 +1,4 @@
-/** One answer: the model's tokens in, events out, by the dialect's scanner, up to a stop. */
+/** One answer: the model's tokens in, the events of the dialect's scanner out, up to a stop. */
 import type { LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import type { Event, Request, Usage } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
@@ -9,7 +9,7 @@ import type { Hold } from "./hold.ts";
 import { barring } from "./runtime.ts";
 import type { Decoder, Said, Vocabulary } from "./vocabulary.ts";
 
-/** The marks of a dialect that a vocabulary has as tokens: what the model writes as one of them, where it means it. */
+/** The marks of a dialect that the vocabulary has as tokens; a model that means a mark writes it as its token. */
 export class Marks {
   readonly texts: readonly string[];
   readonly #model: LlamaModel;
@@ -28,7 +28,10 @@ export class Marks {
   }
 
   isMark = (token: Token): boolean => this.#tokens.has(token);
-  /** It ends the answer; `stop`: as the dialect says. Any other end of the vocabulary is no text of the dialect. */
+  /**
+   * Whether the token ends the answer: `stop`: it is a stop of the dialect; `end`: another end token of the vocabulary, whose text is
+   * dropped.
+   */
   endOf(token: Token): "stop" | "end" | undefined {
     if (this.#stops.has(token)) return "stop";
     return this.#model.isEogToken(token) ? "end" : undefined;
@@ -37,7 +40,10 @@ export class Marks {
     return this.#vocabulary.createDecoder();
   }
 
-  /** A grammar takes a mark for its spelling, which is as good inside a string as any: a stop there would end half a JSON. */
+  /**
+   * The marks to forbid under a grammar. A grammar sees only a token's text, which is valid inside any string: a stop token there would end
+   * the answer in the middle of the JSON.
+   */
   async barredBy(grammar: Grammar): Promise<Barred> {
     const texts = unusedBy(grammar, this.texts);
     const key = texts.join(" ");
@@ -51,10 +57,10 @@ export class Marks {
   }
 }
 
-/** What a grammar that holds has no use for: the model does not write it, and where it spells it in plain tokens, it is a quotation. */
+/** The marks that a grammar does not use: their tokens are forbidden, and spelled in plain tokens they are quotations. */
 export interface Barred {
   readonly texts: readonly string[];
-  /** What is sampled with while it holds, and before. */
+  /** The bias while the grammar applies, and before. */
   readonly bias: TokenBias;
   readonly free: TokenBias;
 }
@@ -67,13 +73,13 @@ export interface Asked {
 }
 
 export class Answer {
-  /** All that the model has said. */
+  /** All tokens so far. */
   readonly tokens: Token[] = [];
   readonly #marks: Marks;
   readonly #decoder: Decoder;
   readonly #quotes: Quotes<Said>;
   readonly #hold: Hold | undefined;
-  /** From the first token on. */
+  /** Whether a grammar applies from the first token on. */
   readonly #isHeld: boolean;
   readonly #writer: Writer;
   #isOver = false;
@@ -88,7 +94,7 @@ export class Answer {
     this.#writer = new Writer(dialect, request, prompt, (events) => this.#quotes.restore(events));
   }
 
-  /** The model, the dialect or a stop string has ended it. */
+  /** The model, the dialect or a stop string has ended the answer. */
   get isOver(): boolean {
     return this.#isOver || this.#writer.isOver;
   }
@@ -101,7 +107,7 @@ export class Answer {
     return end === "end" ? [] : this.#say(this.#heard(this.#decoder.feed(token))); // a stop of the dialect may close a call
   }
 
-  /** The last events. What ended without an end was cut. */
+  /** The last events. An answer without an end was cut at the token limit. */
   async end(usage: Usage): Promise<Event[]> {
     const rest = await this.#say([...this.#heard(this.#decoder.flush()), ...this.#quotes.flush()]);
     const thought = this.#thinkingTokens > 0 ? { thinkingTokens: this.#thinkingTokens } : {};
@@ -109,7 +115,7 @@ export class Answer {
     return [...rest, ...this.#writer.end(this.isOver ? "stop" : "length", [used])];
   }
 
-  /** Marks in plain tokens are quotations, except that a grammar takes its own marks however they are spelled. */
+  /** Marks in plain tokens are quotations, unless a trigger has armed a grammar, which accepts its marks in any spelling. */
   #heard(said: Said | undefined): Said[] {
     if (!said) return [];
     const isMeant = (!this.#isHeld && this.#hold?.state !== undefined) || said.tokens.some(this.#marks.isMark);

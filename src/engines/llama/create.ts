@@ -1,4 +1,4 @@
-/** From a model's name to an engine: find the file, look at it before llama.cpp does, and load it. */
+/** Makes an engine from a model's name: finds the file, checks it before llama.cpp reads it, and loads it. */
 
 import { basename, resolve } from "node:path";
 import type { LlamaContext, Llama as LlamaCpp, LlamaModel } from "node-llama-cpp";
@@ -21,18 +21,18 @@ import { EMBEDDED, findModel } from "./source.ts";
 export interface LlamaOptions {
   /** A file, an https URL, `hf:owner/repo[:quant]`, or `embedded`: the model that comes with Dragoman. */
   model: string;
-  /** What the model speaks: `auto`, the default, is what its file says. */
+  /** The model's dialect. Default: `auto`, detected from its file. */
   dialect?: DialectSetting | undefined;
-  /** `auto`, the default: if there is one that the installed node-llama-cpp can use. `true`: the same, but it must be. */
+  /** Default: `auto`, a GPU if the installed node-llama-cpp can use one. `true`: the same, but an error if it cannot. */
   gpu?: Gpu | undefined;
-  /** How many tokens one conversation may have. */
+  /** The context size of one conversation, in tokens. */
   context?: number | undefined;
-  /** How many conversations run at once, each with its own memory; others wait their turn. */
+  /** How many conversations run at once, each with its own memory; others wait. */
   parallel?: number | undefined;
   threads?: number | undefined;
-  /** Where a request says nothing. */
+  /** Used for what a request does not set. */
   sampling?: Sampling | undefined;
-  /** Where downloads are kept: by default in `DRAGOMAN_CACHE`, or where the system keeps caches. */
+  /** Where downloads are kept. Default: `DRAGOMAN_CACHE`, or the system's folder for caches. */
   cacheDir?: string | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -43,20 +43,23 @@ export type Progress =
   /** 0 to 1. */
   | { phase: "load"; fraction: number };
 
-/** A conversation rarely needs more, and the memory for it is taken at once. */
+/** The default limit: a conversation rarely needs more, and the memory for it is allocated at once. */
 const MAX_CONTEXT = 32_768;
 const PARALLEL = 2;
-/** The embedded model is so small that threads only wait for each other, and conversations cost nothing. It was trained to be sure. */
+/**
+ * The embedded model is so small that more threads only wait for each other, and conversations cost little. It is trained for temperature
+ * 0.
+ */
 const EMBEDDED_DEFAULTS = { gpu: false, threads: 1, parallel: 4, sampling: { temperature: 0 } } as const;
 
-/** Throws `EngineError` where the model cannot be had or loaded. */
+/** Throws `EngineError` if the model cannot be found, downloaded or loaded. */
 export async function createLlama(options: LlamaOptions): Promise<Llama & Disposing> {
-  await loadRuntime(); // before gigabytes are fetched for nothing
+  await loadRuntime(); // fails before gigabytes are downloaded in vain
   const { onProgress, signal, cacheDir } = options;
   const given =
     options.model === "embedded" || options.model === EMBEDDED ? { ...EMBEDDED_DEFAULTS, ...withoutUndefined(options) } : options;
-  const starting = startLlama(given.gpu ?? "auto"); // it tries its binary in a process of its own: meanwhile the file is looked at
-  starting.catch(() => {}); // whoever awaits it hears of it
+  const starting = startLlama(given.gpu ?? "auto"); // tests its binary in another process while the file is checked
+  starting.catch(() => {}); // handled where it is awaited
   const path = await findModel(options.model, {
     cacheDir,
     signal,
@@ -109,7 +112,7 @@ async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promi
       const context = await model.createContext({
         contextSize: tokens ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
         sequences: parallel,
-        threads: threads ?? llama.cpuMathCores, // more than there are wait for each other
+        threads: threads ?? llama.cpuMathCores, // more threads than cores wait for each other
       });
       guardSampling(context);
       return { model, context };
@@ -124,7 +127,7 @@ async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promi
 interface Spoken {
   dialect: Dialect;
   why: string;
-  /** What its vendor advises. */
+  /** What the model's vendor recommends. */
   sampling: Sampling | undefined;
   warnings: Warning[];
 }
@@ -134,14 +137,14 @@ function dialectOf(path: string, file: Gguf, { dialect: setting }: LlamaOptions)
   if (setting === undefined || setting === "auto") {
     if (found) return { dialect: inOneVariant(getDialect(found)), why: found.why, sampling: found.sampling?.values, warnings: [] };
     const message =
-      "neither its name nor its template says what it speaks: it is asked for JSON, as models without tools are; --dialect says otherwise";
+      "neither the model's name nor its template tells its dialect: it is asked for JSON, as models without tools are; set it with --dialect";
     const warnings = [{ code: "dialect-unknown", message }];
-    return { dialect: inOneVariant(getDialect("json")), why: "nothing is known of it", sampling: undefined, warnings };
+    return { dialect: inOneVariant(getDialect("json")), why: "its dialect is unknown", sampling: undefined, warnings };
   }
   const said = typeof setting === "string" ? named(setting) : setting;
   const fits = found?.id === said.id ? found : undefined;
   const dialect = said.variant === undefined && fits?.variant !== undefined ? inVariant(said, fits.variant) : said;
-  return { dialect: inOneVariant(dialect), why: "as it was said", sampling: fits?.sampling?.values, warnings: [] };
+  return { dialect: inOneVariant(dialect), why: "it is configured", sampling: fits?.sampling?.values, warnings: [] };
 }
 
 function named(setting: string): Dialect {

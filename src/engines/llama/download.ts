@@ -1,7 +1,8 @@
 /**
- * A large file over HTTP: it goes on where it was cut, and takes its name only when all of it is there and its checksum is right.
+ * Downloads a large file over HTTP. An interrupted download is continued; the file gets its name only when it is complete and its
+ * checksum right.
  *
- *     model.gguf.3f2a9c01.part  ->  model.gguf
+ *     model.gguf.3f2a9c01b7d4.part  ->  model.gguf
  */
 import { createHash, type Hash } from "node:crypto";
 import { constants, createReadStream, existsSync } from "node:fs";
@@ -14,13 +15,13 @@ import { EngineError } from "../error.ts";
 import { proxyTo } from "../proxy.ts";
 
 export interface DownloadOptions {
-  /** Of the whole file, in hexadecimal, where it is known. */
+  /** Of the whole file, in hexadecimal, if known. */
   sha256?: string | undefined;
-  /** For the host of this origin alone: a redirect elsewhere goes without it. */
+  /** Sent only to this origin, not to the target of a redirect elsewhere. */
   token?: { value: string; origin: string } | undefined;
   onProgress?: ((loaded: number, total: number | undefined) => void) | undefined;
   signal?: AbortSignal | undefined;
-  /** Before the first retry; it doubles with each. */
+  /** The delay before the first retry; doubled with each retry. */
   retryMs?: number | undefined;
 }
 
@@ -41,22 +42,22 @@ export async function download(url: string, target: string, options: DownloadOpt
       break;
     } catch (error) {
       loaded = await sizeOf(part);
-      if (loaded > before) tries = 1; // it moves
+      if (loaded > before) tries = 1; // there was progress
       if (!(error instanceof Cut) || tries >= TRIES) throw error;
       await pause((options.retryMs ?? RETRY_MS) * 2 ** (tries - 1), undefined, { signal: options.signal });
     }
   }
   await rename(part, target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT" || !existsSync(target)) throw error; // somebody else has fetched it at the same time
+    if (error.code !== "ENOENT" || !existsSync(target)) throw error; // otherwise another process has downloaded it meanwhile
   });
 }
 
-/** Better now than behind many gigabytes. */
+/** Checks the free space before many gigabytes are downloaded. */
 async function checkRoom(name: string, folder: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const [wanted, free] = [needed, bavail * bsize].map((bytes) => `${(bytes / 1e9).toFixed(1)} GB`);
   if (needed > bavail * bsize)
-    throw new EngineError({ code: "internal", message: `${name} needs ${wanted}, and ${folder} has ${free} left` });
+    throw new EngineError({ code: "internal", message: `${name} needs ${wanted}, but ${folder} has only ${free} left` });
 }
 
 interface Remote {
@@ -65,7 +66,7 @@ interface Remote {
   readonly size: number | undefined;
 }
 
-/** What the file is, so that the rest of another one is never put behind it. */
+/** Identifies the file, so that a download is never continued with the rest of another file. */
 async function identify(url: string, options: DownloadOptions): Promise<Remote> {
   const { answer, linked } = await request(url, "HEAD", {}, options);
   await answer.body?.cancel();
@@ -76,14 +77,14 @@ async function identify(url: string, options: DownloadOptions): Promise<Remote> 
   return { identity: sha256 ?? `${url} ${etag} ${size}`, sha256: sha256?.toLowerCase(), size };
 }
 
-/** What is there of a file, as it is told and as it is. */
+/** What was downloaded: its length, the expected length, and its hash. */
 interface Fetched {
   readonly loaded: number;
   readonly total: number | undefined;
   readonly hash: Hash;
 }
 
-/** Fetches what is not there; answers with the length of the file, if that is what it shall be. */
+/** Downloads the missing rest. Returns the length of the file; throws if the file is not the expected one. */
 async function fetchRest(url: string, part: string, { sha256, size }: Remote, options: DownloadOptions): Promise<number> {
   const there = await sizeOf(part);
   if (size !== undefined && there > size) await rm(part);
@@ -97,8 +98,8 @@ async function fetchRest(url: string, part: string, { sha256, size }: Remote, op
   const isOther = sha256 !== undefined && sum !== sha256;
   if (!isOther && (total === undefined || loaded === total)) return loaded;
   await rm(part);
-  const what = isOther ? `its checksum is ${sum} and not ${sha256}` : `it has ${loaded} bytes and not ${total}`;
-  throw new EngineError({ code: "upstream", message: `what ${hostOf(url)} sent for ${nameOf(url)} is not the file: ${what}` });
+  const what = isOther ? `its checksum is ${sum}, not ${sha256}` : `it has ${loaded} bytes, not ${total}`;
+  throw new EngineError({ code: "upstream", message: `what ${hostOf(url)} sent for ${nameOf(url)} is not the expected file: ${what}` });
 }
 
 async function append(url: string, part: string, size: number | undefined, options: DownloadOptions): Promise<Fetched> {
@@ -108,11 +109,11 @@ async function append(url: string, part: string, size: number | undefined, optio
     await answer.body?.cancel();
     throw answer.status >= 500 || answer.status === 429 ? new Cut(refusalOf(answer, url)) : new EngineError(refusalOf(answer, url));
   }
-  if (answer.status !== 206) loaded = 0; // all of it comes, whatever was asked for
+  if (answer.status !== 206) loaded = 0; // the server ignores the range and sends the whole file
   const hash = await hashOf(part, loaded);
   const rest = lengthOf(answer.headers.get("content-length"));
   const total = size ?? (rest === undefined ? undefined : loaded + rest);
-  // Each byte at its place: another process that fetches the same file writes the same there.
+  // Writes at explicit positions: another process that downloads the same file writes the same bytes there.
   const file = await open(part, constants.O_WRONLY | constants.O_CREAT);
   try {
     for await (const chunk of chunksOf(answer.body, url)) {
@@ -127,8 +128,8 @@ async function append(url: string, part: string, size: number | undefined, optio
   return { loaded, total, hash };
 }
 
-/** The connection broke: it is worth another try. */
-class Cut extends EngineError {}
+/** An error that is worth a retry, such as a broken connection. */
+export class Cut extends EngineError {}
 
 async function* chunksOf(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array, void, undefined> {
   try {
@@ -139,7 +140,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, url: string): AsyncGe
   }
 }
 
-/** Follows redirects itself: the token stays with its host, and the hub says on the way what the file is. */
+/** Follows redirects itself, so that the token stays with its host, and since the hub's redirects describe the file. */
 export async function request(url: string, method: string, headers: Record<string, string>, { token, signal }: DownloadOptions) {
   const linked: { etag?: string; size?: number } = {};
   let at = new URL(url);
@@ -160,7 +161,7 @@ export async function request(url: string, method: string, headers: Record<strin
     await answer.body?.cancel();
     const next = new URL(location, at);
     if (!isSafe(next))
-      throw new EngineError({ code: "upstream", message: `${at.host} leads to ${next.protocol}//${next.host}, which is not https` });
+      throw new EngineError({ code: "upstream", message: `${at.host} redirects to ${next.protocol}//${next.host}, which is not https` });
     at = next;
   }
   throw new EngineError({ code: "upstream", message: `${hostOf(url)} redirects without end` });
@@ -169,7 +170,7 @@ export async function request(url: string, method: string, headers: Record<strin
 async function send(url: URL, init: RequestInit): Promise<Response> {
   const dispatcher = proxyTo(url, { keepAliveTimeout: 1 });
   try {
-    // An agent of the package is for the package's fetch: Node's own may be of another age.
+    // undici's agent needs undici's fetch: Node's built-in one may be of another version.
     return dispatcher ? ((await proxied(url, { ...(init as ProxiedInit), dispatcher })) as unknown as Response) : await fetch(url, init);
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
@@ -181,14 +182,14 @@ async function send(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** https, or this machine. */
+/** Whether the URL is https, or on this machine. */
 export const isSafe = ({ protocol, hostname }: URL): boolean =>
   protocol === "https:" || (protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname));
 
 function refusalOf({ status }: Response, url: string): ErrorInfo {
   const what = `${hostOf(url)} answers ${status} for ${nameOf(url)}`;
   if (status === 401 || status === 403) {
-    const hint = "the model may be private or wait for its licence to be accepted: set HF_TOKEN to a token that may read it";
+    const hint = "the model may be private, or its licence may have to be accepted first: set HF_TOKEN to a token that may read it";
     return { code: status === 401 ? "auth" : "permission", message: `${what}; ${hint}`, status };
   }
   if (status === 404) return { code: "not-found", message: `${what}: there is no such file`, status };
@@ -206,7 +207,7 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Of so many bytes of a file. */
+/** Hashes the first `length` bytes of a file. */
 async function hashOf(path: string, length: number): Promise<Hash> {
   const hash = createHash("sha256");
   if (length > 0) for await (const chunk of createReadStream(path, { end: length - 1 })) hash.update(chunk as Buffer);

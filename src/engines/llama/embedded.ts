@@ -1,5 +1,5 @@
 /**
- * What the embedded model wants to be told otherwise. It learnt results as its formats write objects, and most clients send them as JSON:
+ * Adapts requests to the embedded model. It learnt results in the object notation of its formats, but most clients send them as JSON:
  *
  *     '{"temperature":18}'   is read as   response:get_weather{temperature:18}
  */

@@ -1,5 +1,5 @@
 /**
- * A GGUF in this process, by llama.cpp: the dialect writes the prompt and reads the answer.
+ * Runs a GGUF in this process with llama.cpp: the dialect writes the prompt and reads the answer.
  *
  *     const engine = await createLlama({ model: "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF:Q4_K_M" });
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
@@ -19,7 +19,7 @@ import { Machine } from "./machine.ts";
 import { samplingOf } from "./sampling.ts";
 
 export interface LlamaFacts {
-  /** What clients call it: the file's name without its ending. */
+  /** The model's name for clients: the file's name without its extension. */
   readonly id: string;
   readonly name?: string;
   readonly path: string;
@@ -29,9 +29,9 @@ export interface LlamaFacts {
   readonly template?: string;
   readonly dialect: string;
   readonly variant: string;
-  /** Why this dialect. */
+  /** How the dialect was found. */
   readonly why: string;
-  /** How many tokens one conversation takes, and how many conversations run at once. */
+  /** The context size of one conversation in tokens, and how many conversations run at once. */
   readonly context: number;
   readonly parallel: number;
   readonly gpu: string | false;
@@ -39,30 +39,29 @@ export interface LlamaFacts {
 
 export interface Llama extends Engine {
   readonly facts: LlamaFacts;
-  /** What to know about this model that is no error. */
   readonly warnings: readonly Warning[];
-  /** The prompt of a request, as the model gets it. */
+  /** The prompt of a request, as tokens. */
   promptTokens(request: Request): number[];
-  /** What these tokens say, special tokens too. */
+  /** The text of these tokens, including special tokens. */
   textOf(tokens: readonly number[]): string;
   /** How many tokens llama.cpp has evaluated since the model was loaded. */
   readonly evaluated: number;
 }
 
-/** What a loaded model is made of. */
+/** A loaded model. */
 export interface Loaded {
   readonly model: LlamaModel;
   readonly context: LlamaContext;
   readonly dialect: Dialect;
   readonly facts: LlamaFacts;
   readonly warnings: readonly Warning[];
-  /** Where a request says nothing. */
+  /** Used for what a request does not set. */
   readonly sampling: Sampling;
-  /** What this model wants to be told otherwise. */
+  /** Adapts requests to this model. */
   readonly prepare?: ((request: Request) => Request) | undefined;
 }
 
-/** The model is held to calls of one form: the reference's, unless another is said. */
+/** Fixes the variant, by default the reference, since a grammar can enforce only one form of calls. */
 export function inOneVariant(dialect: Dialect): Dialect {
   const [reference] = dialect.variants;
   return dialect.variant === undefined && reference !== undefined ? inVariant(dialect, reference) : dialect;
@@ -111,7 +110,7 @@ export class LlamaEngine implements Llama {
   async close(): Promise<void> {
     if (this.#machine.isClosed) return;
     this.#machine.close();
-    await this.#loaded.model.dispose(); // and its context with it
+    await this.#loaded.model.dispose(); // disposes of its context, too
   }
 
   async preview(request: Request): Promise<Preview> {
@@ -198,7 +197,7 @@ export class LlamaEngine implements Llama {
     yield await answer.end(usage);
   }
 
-  /** The tokens of the answer. An abort ends it at the next one. */
+  /** Generates the tokens of the answer. An abort takes effect at the next token. */
   async *#evaluate(
     { request, tokens, hold, barred }: Started,
     sequence: LlamaContextSequence,
@@ -207,13 +206,13 @@ export class LlamaEngine implements Llama {
   ): AsyncGenerator<Token, void, undefined> {
     const { batchSize } = this.#loaded.context;
     const last = tokens.length - 1;
-    // In pieces, so that an abort need not wait for the whole prompt.
+    // In batches, so that an abort need not wait for the whole prompt.
     for (let from = sequence.nextTokenIndex; from < last; from += batchSize) {
       this.#machine.check(signal);
       await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(from, Math.min(from + batchSize, last)));
     }
     this.#machine.check(signal);
-    await sequence.takeCheckpoint(); // a model that cannot go back to any token can go back to here
+    await sequence.takeCheckpoint(); // a model that cannot return to any earlier token can return to this one
     const options = { ...samplingOf({ ...this.#loaded.sampling, ...request.sampling }, made), yieldEogToken: true };
     const state = hold && { grammarEvaluationState: () => hold.state };
     const bias = barred && { tokenBias: () => (hold?.state ? barred.bias : barred.free) };
@@ -227,7 +226,7 @@ export class LlamaEngine implements Llama {
 
 interface Started extends Asked {
   readonly tokens: Token[];
-  /** How many tokens the answer may have. */
+  /** Most tokens of the answer. */
   readonly limit: number;
   readonly warnings: readonly Warning[];
 }

@@ -1,6 +1,6 @@
 /**
- * What holds the model to a grammar: from the first token on, or from where one of the grammar's triggers appears in its text. A trigger is
- * seen when it is complete, so the tokens that spell it are given to the grammar afterwards.
+ * Holds the model to a grammar: from the first token on, or from where one of the grammar's triggers appears in the text. A trigger is
+ * recognized only when it is complete, so the grammar is then fed the tokens that spell it.
  */
 import type { LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel } from "node-llama-cpp";
 import type { Grammar } from "../../dialects/dialect.ts";
@@ -8,10 +8,10 @@ import { literal } from "../../dialects/grammar/gbnf.ts";
 import { stateBehind } from "./runtime.ts";
 import type { Said } from "./vocabulary.ts";
 
-/** Triggers are short; what was said longer ago is forgotten. */
+/** How many characters are kept to find triggers in; triggers are short. */
 const TAIL = 256;
 
-/** Grammars that were compiled: a conversation uses the same again and again. */
+/** Size of the cache: a conversation uses the same grammar again and again. */
 const MAX_COMPILED = 32;
 
 export class Grammars {
@@ -55,12 +55,12 @@ export class Hold {
     this.#triggers = grammar.triggers.map(({ type, value }) => new RegExp(type === "word" ? escaped(value) : value));
   }
 
-  /** What the next token is sampled with; undefined: it is free. */
+  /** The grammar's state for the next token; `undefined`: no grammar applies. */
   get state(): LlamaGrammarEvaluationState | undefined {
     return this.#state;
   }
 
-  /** What the model said, and whether a call may begin in it. */
+  /** Takes what the model said; `mayCall`: whether a call may begin in it. */
   async see(said: Said, mayCall: boolean): Promise<void> {
     if (this.#state) return;
     this.#tail.push(said);
@@ -69,7 +69,7 @@ export class Hold {
     this.#forget();
   }
 
-  /** The first trigger in what was said last: the text before it in the same token, and all from that token on. */
+  /** The first trigger in the tail: the text before it in the same token, and everything from that token on. */
   #find(): { before: string; from: readonly Said[] } | undefined {
     const text = this.#tail.map((said) => said.text).join("");
     const places = this.#triggers.flatMap((trigger) => {
@@ -91,7 +91,7 @@ export class Hold {
     const { gbnf } = this.#grammar;
     const led = before === "" ? gbnf : gbnf.replace(/^root ::= (.*)$/m, (_, body: string) => `root ::= ${literal(before)} (${body})`);
     const grammar = await this.#grammars.compile(led);
-    // Where the last token says more than the trigger, and what no grammar allows, the model goes on without one.
+    // If the last token has more text than the trigger, and the grammar does not allow it, the model continues without a grammar.
     this.#state = await stateBehind(
       this.#model,
       grammar,

@@ -1,4 +1,4 @@
-/** What all dialects share that are spoken with one model: its vocabulary, its grammars, its sequences, and whether it is still there. */
+/** What the engines for all dialects of one loaded model share: its vocabulary, its grammars, its sequences, and whether it is closed. */
 import type { LlamaContext, LlamaContextSequence, LlamaModel } from "node-llama-cpp";
 import type { ErrorInfo } from "../../core/nouns.ts";
 import { EngineError } from "../error.ts";
@@ -23,18 +23,18 @@ export class Machine {
     this.pool = new Pool(this.sequences);
   }
 
-  /** Throws once nobody wants the rest. Not by `AbortSignal.any`: of a signal that lives as long as the model, Node keeps something for each. */
+  /** Throws after an abort or `close`. Not with `AbortSignal.any`: Node would keep memory for each request as long as the model lives. */
   check(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (this.isClosed) throw new EngineError(CLOSED);
   }
 
-  /** What llama.cpp says of a model that is gone is that it is closed. */
+  /** After `close`, every error of llama.cpp means that the model was closed. */
   explain(error: unknown): ErrorInfo {
     return this.isClosed ? CLOSED : explainError(error);
   }
 
-  /** What is under way ends at its next token, and nobody who waits is served. */
+  /** Running answers end at their next token, and waiting requests fail. */
   close(): void {
     this.isClosed = true;
     this.pool.close(new EngineError(CLOSED));

@@ -1,13 +1,13 @@
 /**
- * The sequences of a context, each with the conversation that it evaluated last. Whoever waits longest gets the next one that is free; of
- * several it gets the one that already holds most of its prompt.
+ * The sequences of a context, each with the conversation that it evaluated last. The request that has waited longest gets the next free
+ * sequence; of several, the one that already holds most of its prompt.
  */
 import type { LlamaContextSequence, Token } from "node-llama-cpp";
 import { onAbort } from "../bounded.ts";
 
 export interface Seat {
   readonly sequence: LlamaContextSequence;
-  /** How many tokens of the prompt the sequence holds already. */
+  /** How many tokens of the prompt the sequence already holds. */
   readonly held: number;
   release(): void;
 }
@@ -18,14 +18,14 @@ interface Waiter {
   readonly leave: (reason: unknown) => void;
 }
 
-/** A sequence that nobody uses, and how long the last prompt was that it was given. */
+/** A free sequence, and the length of its last prompt. */
 interface Free {
   readonly sequence: LlamaContextSequence;
   readonly prompt: number;
 }
 
 export class Pool {
-  /** Those used least recently come first. */
+  /** The least recently used first. */
   readonly #free: Free[];
   readonly #waiting: Waiter[] = [];
 
@@ -33,7 +33,7 @@ export class Pool {
     this.#free = sequences.map((sequence) => ({ sequence, prompt: 0 }));
   }
 
-  /** Rejects with the signal's reason. */
+  /** On abort, rejects with the signal's reason. */
   take(tokens: Token[], signal?: AbortSignal): Promise<Seat> {
     return new Promise((resolve, reject) => {
       const aborted = (): void => {
@@ -54,7 +54,7 @@ export class Pool {
     });
   }
 
-  /** Nobody who waits is served any more. */
+  /** Rejects all waiting requests. */
   close(reason: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.leave(reason);
   }
@@ -77,16 +77,16 @@ export class Pool {
   }
 }
 
-/** What the end of a prompt may be that only begins the answer: the next prompt of the same conversation has it otherwise. */
+/** Most tokens that a prompt may end with only to open the answer; the next prompt of the same conversation may differ there. */
 const OPENING = 16;
 
 /**
- * Another conversation that merely begins alike is left alone: then the one that was used least recently is given up. The same one has all of
- * the prompt before; it may have much less of the answer, which was mostly thinking.
+ * Prefers the sequence of the same conversation. It holds the whole previous prompt, though perhaps little of the answer, which may have
+ * been mostly thinking. A conversation that merely begins alike is left alone; then the least recently used sequence is taken.
  */
 function best(all: readonly Free[], tokens: Token[]): { free: Free; held: number } {
   const seats = all.map((free) => {
-    // The last token is evaluated in any case: it tells what comes next.
+    // The last token must be evaluated in any case, to predict the next one.
     const held = Math.min(free.sequence.compareContextTokens(tokens).firstDifferentIndex, tokens.length - 1);
     return { free, held, isItsOwn: held > free.sequence.nextTokenIndex - held || held >= free.prompt - OPENING };
   });

@@ -1,6 +1,6 @@
 /**
- * node-llama-cpp, loaded on first use. All that Dragoman asks of it beyond its documented interface stands in this file: that is why the
- * peer's version is exact.
+ * node-llama-cpp, loaded on first use. Everything that Dragoman uses beyond its documented interface is in this file; it is the reason why
+ * the peer's version is exact.
  */
 import { setTimeout } from "node:timers/promises";
 import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token, TokenBias } from "node-llama-cpp";
@@ -10,10 +10,10 @@ import { tryOut } from "./trial.ts";
 
 type Runtime = typeof import("node-llama-cpp");
 
-/** As npm takes it. */
+/** For `npm install`. */
 export const RUNTIME = "node-llama-cpp@3.21.1";
 
-/** The runtime's package is not there: `message` says how to get it. */
+/** node-llama-cpp is not installed; `message` says how to install it. */
 export class MissingRuntime extends EngineError {
   constructor(cause: unknown) {
     super(
@@ -34,7 +34,6 @@ export async function loadRuntime(): Promise<Runtime> {
   }
 }
 
-/** llama.cpp, and what to know about it that is no error. */
 export interface Started {
   readonly llama: Llama;
   readonly warnings: readonly Warning[];
@@ -43,10 +42,10 @@ export interface Started {
 const started = new Map<Gpu, Promise<Started>>();
 const listeners = new Set<(line: string) => void>();
 
-/** What llama.cpp complains of comes on its own way, and may come behind the error that it explains. */
+/** llama.cpp's log lines arrive asynchronously, and may arrive after the error that they explain. */
 const LATE_MS = 100;
 
-/** Hears what llama.cpp complains about while something is done. */
+/** Runs the action; meanwhile the listener receives llama.cpp's error log. */
 export async function listening<T>(listener: (line: string) => void, action: () => Promise<T>): Promise<T> {
   listeners.add(listener);
   try {
@@ -60,8 +59,8 @@ export async function listening<T>(listener: (line: string) => void, action: () 
 }
 
 /**
- * llama.cpp for this machine, one for all models, from the binaries that are installed: nothing is downloaded and nothing compiled behind
- * the user's back.
+ * Starts llama.cpp for this machine, once for all models, from the installed binaries: nothing is downloaded or compiled behind the user's
+ * back.
  */
 export function startLlama(gpu: Gpu): Promise<Started> {
   const running = started.get(gpu) ?? start(gpu);
@@ -77,11 +76,11 @@ async function start(gpu: Gpu): Promise<Started> {
     const llama = await open(wanted);
     if (gpu === "auto" || (gpu === true ? llama.gpu !== false : llama.gpu === gpu)) return { llama, warnings: [] };
     await llama.dispose();
-    const what = gpu === true ? "no GPU that it can use" : `no GPU by ${gpu}`;
-    throw new EngineError({ code: "internal", message: `node-llama-cpp finds ${what}; without --gpu it takes what there is` });
+    const what = gpu === true ? "no GPU that it can use" : `no GPU for ${gpu}`;
+    throw new EngineError({ code: "internal", message: `node-llama-cpp finds ${what}; leave out --gpu to use what is available` });
   }
   const build = "npx node-llama-cpp source download --gpu cuda";
-  const message = `CUDA does not work on this machine: ${fault}. A newer driver does, or a binary that is built here: ${build}`;
+  const message = `CUDA does not work on this machine: ${fault}. Install a newer driver, or build llama.cpp on this machine: ${build}`;
   if (gpu !== "auto") throw new EngineError({ code: "internal", message });
   return { llama: await open(false), warnings: [{ code: "gpu-unused", message: `the model runs on the CPU: ${message}` }] };
 }
@@ -105,7 +104,7 @@ async function open(gpu: Exclude<Gpu, true>): Promise<Llama> {
       logger: (_, message) => listeners.forEach((listener) => void listener(message.trim())),
     });
   } catch (error) {
-    const what = gpu === "auto" || gpu === false ? "this machine" : `a GPU by ${gpu}`;
+    const what = gpu === "auto" || gpu === false ? "this machine" : `a GPU for ${gpu}`;
     const why = error instanceof NoBinaryFoundError ? "" : `: ${lineOf(error)}`;
     throw new EngineError({ code: "internal", message: `node-llama-cpp has no binary for ${what}${why}` }, { cause: error });
   }
@@ -121,9 +120,10 @@ interface ContextBindings {
 }
 
 /**
- * Two mends of sampling. Whoever samples first behind a batch makes llama.cpp put the batch's results in order, in place: conversations that
- * sample at the same time read each other's, so the others wait for the first. And where sampling fails, as with a grammar that allows no
- * token at all, node-llama-cpp tells nobody: the process ends, and all conversations with it. Told that there is no token, it fails for the one.
+ * Fixes two problems of sampling. The first sampling after a batch makes llama.cpp reorder the batch's results in place, so conversations
+ * that sample at the same time could read each other's results: the others wait for the first. And if sampling fails, as with a grammar
+ * that allows no token at all, node-llama-cpp does not catch the error, and the process ends: instead, it gets "no token", which fails
+ * one answer only.
  */
 export function guardSampling(context: object): void {
   const { _ctx: inner } = context as { _ctx: ContextBindings };
@@ -144,14 +144,14 @@ export function guardSampling(context: object): void {
 
 const NO_TOKEN = -1;
 
-// ---- Grammars: a state that has taken tokens which were sampled without it
+// ---- Grammars: a state after tokens that were sampled without it
 
 interface SamplerBindings {
   acceptGrammarEvaluationStateToken(state: unknown, token: Token): void;
   canBeNextTokenForGrammarEvaluationState(state: unknown, token: Token): boolean;
 }
 
-/** The state of a grammar behind these tokens; undefined: it does not allow them. */
+/** The state of a grammar after these tokens; `undefined`: it does not allow them. */
 export async function stateBehind(
   model: LlamaModel,
   grammar: LlamaGrammar,
@@ -168,7 +168,7 @@ export async function stateBehind(
   return state;
 }
 
-/** Keeps these tokens from being sampled; those that end an answer stay, which a grammar allows only behind its end. */
+/** A bias that keeps these tokens from being sampled, except those that end an answer, which a grammar allows only at its end. */
 export async function barring(model: LlamaModel, tokens: readonly Token[]): Promise<TokenBias> {
   const { TokenBias } = await loadRuntime();
   const bias = new TokenBias(model.tokenizer);

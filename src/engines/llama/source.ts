@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { isObject } from "../../core/json.ts";
 import { EngineError } from "../error.ts";
 import { home } from "../home.ts";
-import { download, isSafe, request } from "./download.ts";
+import { Cut, download, isSafe, request } from "./download.ts";
 
 export interface SourceOptions {
   /** Where downloads are kept. */
@@ -24,9 +24,9 @@ export interface SourceOptions {
 /** The model that comes with Dragoman. */
 export const EMBEDDED = fileURLToPath(new URL("../../../models/tiny/dragoman-tiny.gguf", import.meta.url));
 
-/** The path of the model's file; what is not here is fetched. */
+/** The path of the model's file, which is downloaded if necessary. */
 export async function findModel(model: string, options: SourceOptions = {}): Promise<string> {
-  if (!model) throw new EngineError({ code: "bad-request", message: "no model was named: a path, a URL, hf:owner/repo, or embedded" });
+  if (!model) throw new EngineError({ code: "bad-request", message: "no model is named: give a path, a URL, hf:owner/repo, or embedded" });
   if (model === "embedded") return EMBEDDED;
   if (model.startsWith("hf:")) return fromHub(model, options);
   if (/^https?:\/\//i.test(model)) return fromUrl(model, options);
@@ -35,7 +35,7 @@ export async function findModel(model: string, options: SourceOptions = {}): Pro
   return path;
 }
 
-/** Where this system keeps what can be fetched again. */
+/** Dragoman's folder among the system's caches. */
 export function cacheFolder(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
@@ -61,10 +61,10 @@ function tokenFor({ environment = process.env }: SourceOptions, hub: string): { 
 
 async function fromUrl(model: string, options: SourceOptions): Promise<string> {
   if (!URL.canParse(model) || !isSafe(new URL(model))) {
-    throw new EngineError({ code: "bad-request", message: `a model is fetched over https, not from ${model}` });
+    throw new EngineError({ code: "bad-request", message: `a model can be downloaded only over https, not from ${model}` });
   }
   const hub = hubOf(options);
-  // The page of a file on the hub, as people copy it.
+  // The URL of a file's page on the hub, which people copy.
   const url = model.startsWith(`${hub}/`) ? model.replace(/^([^?#]*?)\/blob\//, "$1/resolve/") : model;
   const { host, pathname } = new URL(url);
   const name = posix.basename(decodeURIComponent(pathname)).replace(/[^\w.-]+/g, "_") || "model.gguf";
@@ -92,16 +92,19 @@ interface HubFile {
   readonly sha256?: string;
 }
 
-/** Of several, the first that there is: small enough for most machines, and good enough. */
+/** Preferred quantizations, the first available is used: small enough for most machines, and good enough. */
 const USUAL = ["Q4_K_M", "Q4_K_S", "Q4_K_XL", "Q4_0", "IQ4_XS", "MXFP4", "Q5_K_M", "Q6_K", "Q8_0", "F16", "BF16"];
 const REFERENCE = /^hf:([\w.-]+)\/([\w.-]+)(?::([\w.-]+))?$/;
-/** `model-00001-of-00003.gguf`: llama.cpp wants the first, and finds the others beside it. */
+/** `model-00001-of-00003.gguf`: llama.cpp is given the first part and finds the others beside it. */
 const SPLIT = /-(\d{5})-of-(\d{5})\.gguf$/i;
 
 async function fromHub(model: string, options: SourceOptions): Promise<string> {
   const [, owner = "", repo = "", quant] = REFERENCE.exec(model) ?? [];
   if (owner === "")
-    throw new EngineError({ code: "bad-request", message: `a model of the hub is hf:owner/repo or hf:owner/repo:quant, not ${model}` });
+    throw new EngineError({
+      code: "bad-request",
+      message: `a model on the hub is named hf:owner/repo or hf:owner/repo:quant, not ${model}`,
+    });
   const folder = join(modelsIn(options), "hf", owner, repo);
   const here = existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => ({ path: path.replaceAll("\\", "/") }))
@@ -126,7 +129,7 @@ async function fromHub(model: string, options: SourceOptions): Promise<string> {
 
 const isModel = ({ path }: HubFile): boolean => /\.gguf$/i.test(path) && !/(^|\/)(mmproj|imatrix)/i.test(path);
 
-/** The files of one model, in order; undefined: there is none. */
+/** The files of one model, in order; `undefined`: no model was found. */
 function choose(files: readonly HubFile[], quant: string | undefined): HubFile[] | undefined {
   const models = files.filter(isModel).toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const has = (word: string) => models.find(({ path }) => new RegExp(`(^|[-_./])${word.replaceAll(".", "\\.")}([-_./]|$)`, "i").test(path));
@@ -141,8 +144,8 @@ const isWhole = (files: readonly HubFile[]): boolean => files.length === Number(
 async function listHub(url: string, options: SourceOptions): Promise<HubFile[]> {
   const { origin, host } = new URL(url);
   const { answer } = await request(url, "GET", {}, { token: tokenFor(options, origin), signal: options.signal }).catch((error: unknown) => {
-    if (options.signal?.aborted || error instanceof EngineError) throw error;
-    throw new EngineError({ code: "upstream", message: `${host} does not answer, and the model is not in the cache` }, { cause: error });
+    if (!(error instanceof Cut)) throw error;
+    throw new EngineError({ code: "upstream", message: `${error.message}, and the model is not in the cache` }, { cause: error });
   });
   if (!answer.ok) {
     await answer.body?.cancel();

@@ -1,6 +1,6 @@
 /**
- * Whether a GPU that is there computes, too. Where its driver is older than what llama.cpp's binary was built with, CUDA ends the whole process,
- * but only at the first token: so the first token is asked for in a process of its own.
+ * Tests whether an available GPU really works. If its driver is older than the CUDA version of llama.cpp's binary, CUDA ends the whole
+ * process, but only at the first token. So the first token is generated in a separate process.
  */
 import { execFile } from "node:child_process";
 import { EMBEDDED } from "./source.ts";
@@ -9,11 +9,11 @@ import { EMBEDDED } from "./source.ts";
 const LIMIT_MS = 60_000;
 const READY = "ready";
 
-/** `untried`: it was not ready for it. */
+/** `untried`: the process failed before the first token. */
 export type Trial = "fine" | "untried" | { readonly fault: string };
 
 export function tryOut(gpu: "auto" | "cuda" | false): Promise<Trial> {
-  // No module: its flag would go on to the process in which node-llama-cpp tries the binary, and end it.
+  // Not as a module: its flag would be passed on to the process in which node-llama-cpp tests the binary, and make it fail.
   const code = `(async () => {
     const { writeSync } = require("node:fs");
     const { getLlama } = await import(${JSON.stringify(import.meta.resolve("node-llama-cpp"))});
@@ -30,7 +30,7 @@ export function tryOut(gpu: "auto" | "cuda" | false): Promise<Trial> {
     execFile(process.execPath, ["--eval", code], options, (error, stdout, stderr) => {
       if (!error) resolve("fine");
       else if (stdout !== READY) resolve("untried");
-      else resolve({ fault: /CUDA error: (.+?)\.?$/m.exec(stderr)?.[1] ?? "llama.cpp ends at the first token" });
+      else resolve({ fault: /CUDA error: (.+?)\.?$/m.exec(stderr)?.[1] ?? "llama.cpp crashes at the first token" });
     });
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Prompts as tokens, and tokens as text. A control piece is its token, data is tokenized with special tokens off:
+ * Turns prompts into tokens, and tokens into text. A control piece becomes its token; data is tokenized with special tokens off:
  *
  *     control "<|turn>"              105
  *     data    "user\nSay <turn|>."   2364 107 37889 655 ...   and none of them is <turn|>
@@ -8,10 +8,10 @@ import type { LlamaModel, Token } from "node-llama-cpp";
 import type { Prompt } from "../../dialects/dialect.ts";
 import { forgeries } from "../../dialects/prompt.ts";
 
-/** A character has four bytes at most, and so may lie in four tokens. */
+/** A character has at most four bytes, so it may be split over four tokens. */
 const MAX_SPLIT = 4;
-/** So many tokens before say whether a blank belongs in front. */
-const BEHIND = 3;
+/** How many earlier tokens the detokenizer needs to decide about a leading blank. */
+const BEFORE = 3;
 
 export class Vocabulary {
   readonly #model: LlamaModel;
@@ -22,7 +22,7 @@ export class Vocabulary {
     this.#model = model;
   }
 
-  /** The token that is exactly this control token; undefined: this vocabulary has none. */
+  /** The token for this control token; `undefined`: the vocabulary has none. */
   control(text: string): Token | undefined {
     if (!this.#controls.has(text)) {
       const [token, ...more] = this.#model.tokenize(text, true);
@@ -32,7 +32,7 @@ export class Vocabulary {
     return this.#controls.get(text);
   }
 
-  /** All tokens that are no text; looked for when they are first asked for. */
+  /** All control tokens; collected on first use. */
   get controls(): readonly Token[] {
     this.#all ??= [...this.#model.iterateAllTokens()].filter((token) => this.#model.getTokenAttributes(token).control);
     return this.#all;
@@ -42,7 +42,7 @@ export class Vocabulary {
     const { bos, shouldPrependBosToken } = this.#model.tokens;
     const out: Token[] = shouldPrependBosToken && bos !== null ? [bos] : [];
     const forged = forgeries(prompt);
-    let data = ""; // control pieces that the vocabulary does not have are text, and one text with what is beside them
+    let data = ""; // control pieces that the vocabulary lacks are text, and are joined with the data around them
     for (const piece of prompt) {
       const control = piece.control ? this.control(piece.text) : undefined;
       if (control === undefined) data += piece.text;
@@ -57,8 +57,8 @@ export class Vocabulary {
   }
 
   /**
-   * Some vocabularies have marks such as `<tool_call>` as tokens that llama.cpp finds in any text. Where somebody forged one, the text is
-   * cut behind its first character, and neither half is the token.
+   * Some vocabularies have marks such as `<tool_call>` as tokens that llama.cpp finds in any text. If data contains such a forged mark, it
+   * is cut after the mark's first character, so that neither half is the token.
    */
   #data(text: string, forged: RegExp): Token[] {
     const tokens = this.#model.tokenize(text, false);
@@ -85,7 +85,7 @@ export class Vocabulary {
   }
 }
 
-/** A spread over a hundred thousand tokens would overflow the stack. */
+/** A spread of a hundred thousand tokens would overflow the stack. */
 function append(out: Token[], tokens: readonly Token[]): void {
   for (const token of tokens) out.push(token);
 }
@@ -95,13 +95,13 @@ function wholly(pattern: RegExp, text: string): boolean {
   return match?.[0] === text;
 }
 
-/** Some tokens and their text: a character may need several. */
+/** Tokens and their text: one character may need several tokens. */
 export interface Said {
   readonly tokens: readonly Token[];
   readonly text: string;
 }
 
-/** Text from tokens, one after the other. */
+/** Decodes tokens to text, one at a time. */
 export class Decoder {
   readonly #model: LlamaModel;
   #last: Token[] = [];
@@ -111,7 +111,7 @@ export class Decoder {
     this.#model = model;
   }
 
-  /** undefined: the rest of a character is still to come. */
+  /** `undefined`: the token ends within a character. */
   feed(token: Token): Said | undefined {
     this.#pending.push(token);
     const text = this.#model.detokenize(this.#pending, true, this.#last);
@@ -124,7 +124,7 @@ export class Decoder {
 
   #take(text: string): Said {
     const tokens = this.#pending;
-    this.#last = [...this.#last, ...tokens].slice(-BEHIND);
+    this.#last = [...this.#last, ...tokens].slice(-BEFORE);
     this.#pending = [];
     return { tokens, text };
   }

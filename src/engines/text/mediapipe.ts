@@ -1,5 +1,5 @@
 /**
- * `dragoman/engines/mediapipe`: a `.task` file in a web page, by MediaPipe's LLM inference (`@mediapipe/tasks-genai`).
+ * `dragoman/engines/mediapipe`: runs a `.task` file in a web page, with MediaPipe's LLM inference (`@mediapipe/tasks-genai`).
  *
  *     const files = await FilesetResolver.forGenAiTasks("/wasm");
  *     const engine = createMediaPipe(await LlmInference.createFromModelPath(files, "/functiongemma.task"), { dialect: functiongemma });
@@ -13,9 +13,9 @@ import type { Engine } from "../engine.ts";
 import { Inbox } from "../inbox.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
-/** What is used of `LlmInference`. */
+/** The part of `LlmInference` that is used. */
 export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close"> & {
-  /** `undefined` takes an option back. */
+  /** `undefined` resets an option. */
   setOptions(options: { temperature?: number | undefined; topK?: number | undefined; randomSeed?: number | undefined }): Promise<void>;
   generateResponse(query: string, listener: (partial: string, done: boolean) => void): Promise<string>;
 };
@@ -23,10 +23,12 @@ export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close"
 export const createMediaPipe = (inference: MediaPipeInference, options: TextEngineOptions): Engine & Disposing =>
   createTextEngine(mediaPipeRuntime(inference), options);
 
-/** MediaPipe takes one prompt at a time, so the next waits; and it counts the prompt's tokens into its limit, so an answer has none of its own. */
+/**
+ * MediaPipe takes one prompt at a time, so the next one waits. Its token limit includes the prompt, so an answer has no limit of its own.
+ */
 function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
   let last: Promise<unknown> = Promise.resolve();
-  /** MediaPipe keeps an option until it is taken back, and what the page itself has set is not ours to take. */
+  /** Options of the last request to reset: MediaPipe keeps them. Options that the page itself has set are left alone. */
   let unset: Record<string, undefined> = {};
   return {
     takes: ["temperature", "topK", "seed"],
@@ -58,13 +60,13 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
   };
 }
 
-/** What the listener hears, one piece after the other. Who stops listening stops the model, which takes a while: `over` when it has. */
+/** The pieces of one answer. If the consumer stops, the model is cancelled, which takes a while; `over` is called when it has ended. */
 function pieces(inference: MediaPipeInference, text: string, signal: AbortSignal | undefined, over: () => void): Inbox<string> {
   const cancel = (): void => inference.cancelProcessing();
   const heard = new Inbox<string>({
     start() {
       const forget = onAbort(signal, cancel);
-      const answer = async () => inference.generateResponse(text, (partial) => heard.push(partial)); // it may also throw
+      const answer = async () => inference.generateResponse(text, (partial) => heard.push(partial)); // async, since it may also throw
       const ended = answer().then(
         () => heard.end(),
         (error: unknown) => heard.end({ error }),
@@ -74,7 +76,7 @@ function pieces(inference: MediaPipeInference, text: string, signal: AbortSignal
         over();
       });
     },
-    // It cannot be held up.
+    // MediaPipe cannot be paused.
     pause() {},
     resume() {},
     stop: cancel,

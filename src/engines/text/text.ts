@@ -1,6 +1,6 @@
 /**
- * An engine over anything that continues a text: a model in a web page, or another runtime in this process. The dialect writes the prompt and
- * reads the answer.
+ * An engine for anything that continues a text: a model in a web page, or another runtime in this process. The dialect writes the prompt
+ * and reads the answer.
  *
  *     const runtime: TextRuntime = { generate: (prompt) => llm.complete(promptText(prompt, { neutralize: true })) };
  *     const engine = createTextEngine(runtime, { dialect: gemma4 });
@@ -18,11 +18,11 @@ import { marksOf, rendered } from "../rendered.ts";
 import { Writer } from "../writer.ts";
 
 export interface TextRuntime {
-  /** What the model says to the prompt, in any pieces, with its control tokens. Who stops listening stops the model. */
+  /** The model's output for the prompt, in any pieces, including control tokens. If the consumer stops iterating, the model must stop. */
   generate(prompt: Prompt, options: TextOptions): AsyncIterable<string>;
-  /** How it can hold the model to a format; absent: it cannot. */
+  /** How it can constrain the output; absent: it cannot. */
   readonly holding?: Holding;
-  /** The settings that it heeds; a request's others are a warning. Absent: all of them. */
+  /** The settings that it supports; others in a request cause a warning. Absent: all. */
   readonly takes?: readonly TextSetting[];
   close?(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface TextRuntime {
 export type TextSetting = keyof Sampling | "maxTokens";
 
 export interface TextOptions {
-  /** Where the model shall stop: the dialect's own, and the request's. The text may go on behind them. */
+  /** The stop strings of the dialect and the request. Text after them is ignored. */
   readonly stops: readonly string[];
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
@@ -38,7 +38,7 @@ export interface TextOptions {
   /** Control tokens that must stay in the text. */
   readonly preserved: readonly string[];
   readonly signal: AbortSignal | undefined;
-  /** A runtime that knows more about the end than that there is no more text says it here. */
+  /** Called by a runtime that knows why the text ended, or the usage. */
   onEnd(end: TextEnd): void;
 }
 
@@ -48,13 +48,13 @@ export interface TextEnd {
 }
 
 export interface TextEngineOptions {
-  /** One that was imported alone makes a small page; `getDialect` gives any of them by its name. */
+  /** Importing a single dialect keeps a page small; `getDialect` returns any of them by name. */
   dialect: Dialect;
-  /** What the model is called. */
+  /** The model's name. */
   model?: string | undefined;
 }
 
-/** A name would bring all dialects into the page. */
+/** Names of dialects are not accepted, since they would bring all dialects into the page. */
 const HOW = 'import one from "dragoman/dialects/gemma4", or get it by its name, getDialect("gemma4")';
 
 export function createTextEngine(runtime: TextRuntime, { dialect, model = "text" }: TextEngineOptions): Engine & Disposing {
@@ -94,7 +94,7 @@ export function createTextEngine(runtime: TextRuntime, { dialect, model = "text"
   return engine;
 }
 
-/** What the request sets and the runtime has no use for. */
+/** Warnings for settings of the request that the runtime does not support. */
 function unheeded({ maxTokens, sampling }: Request, { takes }: TextRuntime): Warning[] {
   if (!takes) return [];
   const asked = Object.entries({ maxTokens, ...sampling }).flatMap(([setting, value]) => (value === undefined ? [] : [setting]));

@@ -1,5 +1,5 @@
 /**
- * `dragoman/engines/wllama`: a GGUF in a web page, by llama.cpp in WebAssembly (`@wllama/wllama`).
+ * `dragoman/engines/wllama`: runs a GGUF in a web page, with llama.cpp in WebAssembly (`@wllama/wllama`).
  *
  *     const wllama = new Wllama({ default: "/wllama.wasm" });
  *     await wllama.loadModelFromUrl("/dragoman-tiny.gguf");
@@ -12,7 +12,7 @@ import type { Disposing } from "../disposing.ts";
 import type { Engine } from "../engine.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
-/** What is used of a `Wllama` that has loaded its model. */
+/** The part of `Wllama` that is used; its model must be loaded. */
 export interface LoadedWllama {
   getModelMetadata(): { meta: Record<string, string> };
   createCompletion(params: { prompt: string; stream: true; abortSignal: AbortSignal }): Promise<AsyncIterable<WllamaChunk>>;
@@ -24,11 +24,11 @@ export interface WllamaChunk {
   usage?: { prompt_tokens: number; completion_tokens: number } | null;
 }
 
-/** The model is called what its file says, unless another name is said. */
+/** The model's name is that in its file, unless the options have another. */
 export const createWllama = (wllama: LoadedWllama, options: TextEngineOptions): Engine & Disposing =>
   createTextEngine(wllamaRuntime(wllama), { model: wllama.getModelMetadata().meta["general.name"] ?? "model", ...options });
 
-/** wllama is llama-server in a worker: it takes what that takes, though no tokens, so no text may forge a control token. */
+/** wllama is llama-server in a worker and takes the same fields, but no tokens: so forged control tokens in the text are neutralized. */
 const wllamaRuntime = (wllama: LoadedWllama): TextRuntime => ({
   holding: "gbnf",
   async *generate(prompt, { signal, onEnd, ...job }) {

@@ -34,17 +34,17 @@ const withTensor = (name: string, change: Partial<Tensor>): Buffer => {
 
 describe("a file that is not a model is an error", () => {
   test.each<[string, Uint8Array, RegExp]>([
-    ["nothing", Buffer.alloc(0), /it is no GGUF/],
-    ["another kind", Buffer.from("PK\x03\x04 a zip"), /it is no GGUF/],
-    ["another magic", writeGguf(model, { magic: "GGML" }), /it is no GGUF/],
-    ["an HTML page", Buffer.from("<!doctype html>"), /it is no GGUF/],
+    ["nothing", Buffer.alloc(0), /it is not a GGUF file/],
+    ["another kind", Buffer.from("PK\x03\x04 a zip"), /it is not a GGUF file/],
+    ["another magic", writeGguf(model, { magic: "GGML" }), /it is not a GGUF file/],
+    ["an HTML page", Buffer.from("<!doctype html>"), /it is not a GGUF file/],
   ])("%s", async (_, bytes, message) => {
     expect(await complaint(bytes)).toMatch(message);
   });
 
   test("a folder, or no model at all", async () => {
     await expect(createLlama({ model: folder })).rejects.toThrow(/it is a folder/);
-    for (const nothing of [{}, { model: "" }]) await expect(createLlama(nothing as never)).rejects.toThrow(/no model was named/);
+    for (const nothing of [{}, { model: "" }]) await expect(createLlama(nothing as never)).rejects.toThrow(/no model is named/);
   });
 });
 
@@ -53,7 +53,7 @@ describe("a false header is an error", () => {
     ["a future version", { version: 4 }, /its GGUF version is 4/],
     ["more pairs than there are", { pairs: 1_000_000 }, /cut off|broken/],
     ["endless pairs", { pairs: 2n ** 63n }, /cut off|broken/],
-    ["fewer pairs than there are", { pairs: 5 }, /cut off|broken|does not say|dimensions/],
+    ["fewer pairs than there are", { pairs: 5 }, /cut off|broken|lacks|dimensions/],
     ["more tensors than there are", { tensorCount: 100_000 }, /cut off|broken|dimensions/],
     ["endless tensors", { tensorCount: 2n ** 63n }, /cut off|broken|dimensions/],
     ["no tensors", { tensorCount: 0 }, /it has no tensors/],
@@ -75,35 +75,35 @@ describe("wrong metadata is an error", () => {
   const needed = ["context_length", "embedding_length", "block_count", "feed_forward_length", "attention.head_count"];
   const keys = ["general.architecture", ...needed.map((key) => `gemma3.${key}`), "tokenizer.ggml.model"];
   test.each(keys)("without %s", async (key) => {
-    expect(await complaint(withMetadata({ [key]: undefined }))).toContain(`it does not say its ${key}`);
+    expect(await complaint(withMetadata({ [key]: undefined }))).toContain(`its metadata lacks ${key}`);
   });
 
   const counts = [...needed.slice(1), "attention.head_count_kv", "attention.key_length", "attention.value_length"];
   test.each(counts)("a %s of 0, or of text", async (key) => {
     for (const value of [0, "many"]) {
-      expect(await complaint(withMetadata({ [`gemma3.${key}`]: value }))).toContain(`its gemma3.${key} is no count`);
+      expect(await complaint(withMetadata({ [`gemma3.${key}`]: value }))).toContain(`its gemma3.${key} is not a valid count`);
     }
   });
 
   test.each<[string, Record<string, Metadata[string]>, RegExp]>([
-    ["a thousand blocks", { "gemma3.block_count": 1000 }, /says that it has 1000 blocks/],
-    ["no heads in any block", { "gemma3.attention.head_count": { i32: [0, 0] } }, /is no count/],
+    ["a thousand blocks", { "gemma3.block_count": 1000 }, /claims to have 1000 blocks/],
+    ["no heads in any block", { "gemma3.attention.head_count": { i32: [0, 0] } }, /is not a valid count/],
     ["an odd rotation dimension", { "gemma3.rope.dimension_count": 7 }, /is odd/],
     [
       "a later part of a split model",
       { "split.no": 1, "split.count": 3, "general.architecture": "" },
-      /is part 2 of 3: the first stands for all/,
+      /is part 2 of 3: name the first part/,
     ],
     ["parts counted in the wrong type", { "split.count": 3 }, /split.count has the wrong type/],
     ["an alignment of 7", { "general.alignment": 7 }, /alignment/],
     ["no tokens", { "tokenizer.ggml.tokens": [] }, /no vocabulary/],
     ["tokens that are numbers", { "tokenizer.ggml.tokens": { i32: [1, 2] } }, /no vocabulary/],
     ["no vocabulary", { "tokenizer.ggml.model": "none" }, /no vocabulary/],
-    ["a duplicate token", { "tokenizer.ggml.tokens": vocabulary.map((token) => (token === "the" ? "th" : token)) }, /1 of them twice/],
+    ["a duplicate token", { "tokenizer.ggml.tokens": vocabulary.map((token) => (token === "the" ? "th" : token)) }, /1 are duplicates/],
     ["no bytes", { "tokenizer.ggml.tokens": vocabulary.map((token) => token.replace("<0x", "<1x")) }, /lacks \d+ of 256 bytes/],
-    ["one more block", { "gemma3.block_count": 3 }, /missing tensor: it has fewer blocks than it says/],
-    // Errors that llama.cpp itself reports are passed on in its words.
-    ["another architecture", { "general.architecture": "bert" }, /does not say its bert.context_length/],
+    ["one more block", { "gemma3.block_count": 3 }, /tensors are missing: it has fewer blocks than its metadata says/],
+    // What llama.cpp itself refuses in words is told in its words.
+    ["another architecture", { "general.architecture": "bert" }, /lacks bert.context_length/],
     ["too few scores", { "tokenizer.ggml.scores": { f32s: [1, 2] } }, /cannot load model.gguf: /],
   ])("%s", async (_, changes, message) => {
     expect(await complaint(withMetadata(changes))).toMatch(message);
@@ -112,13 +112,13 @@ describe("wrong metadata is an error", () => {
 
 describe("a wrong tensor is an error", () => {
   test.each<[string, string, Partial<Tensor>, RegExp]>([
-    ["of an unknown type", "token_embd.weight", { type: 99 }, /is of an unknown type, 99/],
-    ["of whole numbers", "blk.0.attn_q.weight", { type: 26 }, /nobody can calculate with/],
-    ["of quantized norms", "output_norm.weight", { type: 8 }, /nobody can calculate with/],
+    ["of an unknown type", "token_embd.weight", { type: 99 }, /has an unknown type, 99/],
+    ["of whole numbers", "blk.0.attn_q.weight", { type: 26 }, /llama.cpp cannot compute with/],
+    ["of quantized norms", "output_norm.weight", { type: 8 }, /llama.cpp cannot compute with/],
     ["that are empty", "token_embd.weight", { dims: [64, 0] }, /is empty/],
     ["of five dimensions", "token_embd.weight", { dims: [2, 2, 2, 2, 2] }, /has 5 dimensions/],
     ["larger than any file", "token_embd.weight", { dims: [2 ** 40, 2 ** 12] }, /cut off/],
-    ["with rows that are not whole blocks", "token_embd.weight", { dims: [63, 100], type: 8 }, /blocks of 32 do not fill/],
+    ["with rows that are not whole blocks", "token_embd.weight", { dims: [63, 100], type: 8 }, /not a multiple of the block size 32/],
     ["the first is missing", "token_embd.weight", { name: "other.weight" }, /has no token_embd.weight/],
     ["of another shape", "output.weight", { dims: [32, 10] }, /cannot load model.gguf: /],
   ])("%s", async (_, name, change, message) => {

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
 import { type DownloadOptions, download } from "../../../src/engines/llama/download.ts";
 import { cacheFolder, findModel } from "../../../src/engines/llama/source.ts";
-import { startServer, tempFolder } from "../../servers.ts";
+import { nobody, startServer, tempFolder } from "../../servers.ts";
 
 const body = Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 251));
 const sum = createHash("sha256").update(body).digest("hex");
@@ -108,7 +108,7 @@ describe("a file", () => {
 
   test("is not fetched if the disk has no room", async () => {
     const { url, seen } = await site((request, response) => serve(request, response, { headers: { "x-linked-size": String(2 ** 60) } }));
-    await expect(get(`${url}/model.gguf`)).rejects.toThrow(/^model.gguf needs 1152921504.6 GB, and .* has [\d.]+ GB left$/);
+    await expect(get(`${url}/model.gguf`)).rejects.toThrow(/^model.gguf needs 1152921504.6 GB, but .* has only [\d.]+ GB left$/);
     expect(seen.map(({ method }) => method)).toEqual(["HEAD"]);
   });
 
@@ -136,7 +136,7 @@ describe("a file", () => {
 
   test("with a wrong checksum never gets its name, and its part is deleted", async () => {
     const { url } = await site((request, response) => serve(request, response, { bytes: Buffer.from(body).fill(0, 99, 100) }));
-    await expect(get(`${url}/model.gguf`, { sha256: sum })).rejects.toThrow(/is not the file: its checksum is [0-9a-f]{64} and not/);
+    await expect(get(`${url}/model.gguf`, { sha256: sum })).rejects.toThrow(/is not the expected file: its checksum is [0-9a-f]{64}, not/);
     expect(folder()).toEqual([]);
   });
 
@@ -247,13 +247,17 @@ describe("a model on the hub", () => {
   test.each([
     ["hf:org/repo:Q2_K", /has no Q2_K: it has m-Q8_0.gguf, m-Q4_K_M.gguf|has no Q2_K/],
     ["hf:org/none", /404: there is no such model, or it needs a token/],
-    ["hf:nonsense", /a model of the hub is hf:owner\/repo/],
-    ["hf:../x/../y", /a model of the hub is/],
+    ["hf:nonsense", /a model on the hub is named hf:owner\/repo/],
+    ["hf:../x/../y", /a model on the hub is named/],
     ["http://example.org/m.gguf", /over https/],
     ["./none.gguf", /there is no file/],
   ])("%s is a clear error", async (model, message) => {
     const { url } = await hub();
     await expect(findModel(model, options(url))).rejects.toThrow(message);
+  });
+
+  test("without an answer of the hub, the error says that the model is not in the cache", async () => {
+    await expect(findModel("hf:org/repo", options(nobody))).rejects.toThrow(/does not answer: .*, and the model is not in the cache$/);
   });
 
   test("the page of a file on the hub stands for the file, and a URL is fetched once", async () => {

@@ -57,5 +57,5 @@ test("a machine that crashes at the first token fails it, with the crash's own m
 
 test("a GPU that this system cannot have is refused, not replaced by another", async () => {
   const gpu = process.platform === "darwin" ? "cuda" : "metal";
-  await expect(createLlama({ model: "embedded", gpu })).rejects.toThrow(`GPU by ${gpu}`);
+  await expect(createLlama({ model: "embedded", gpu })).rejects.toThrow(`GPU for ${gpu}`);
 });
