@@ -1,8 +1,8 @@
 /** `--record`: the recorder of a gateway that runs in a terminal. It knows every key that the gateway has, and writes none of them. */
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Logger } from "pino";
+import { SECRET_HEADER } from "../gateway/edge.ts";
 import { createRecorder, type Recorder, type Settings } from "../gateway/index.ts";
-import { SECRET_HEADER } from "../gateway/recordings/secrets.ts";
 import { Complaint } from "./complaint.ts";
 import { unwritable } from "./input.ts";
 import { visible } from "./terminal.ts";

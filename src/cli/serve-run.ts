@@ -39,7 +39,6 @@ export async function serve(flags: ServeFlags): Promise<void> {
   for (const upstream of upstreams) tellUpstream(upstream, log);
   if (flags.dialect === undefined) for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
   for (const local of locals) tellLocal(local, log);
-  log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${reachable(url)}/v1`);
   endWithGrace(gateway, {
     tell: (line) => log.info(line),
     last: async () => recorder?.flush(),
@@ -52,6 +51,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     gateway.update({ ...server, ...enginesOf(next, connected, models) });
   };
   reloadOnChange(flags, { settings, upstreams }, takeOver, log);
+  log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${reachable(url)}/v1`);
   for (const line of await unlisted(settings, upstreams)) log.warn(line);
 }
 

@@ -19,10 +19,10 @@ export class LastUsed<T> {
     return found.value;
   }
 
-  /** A value larger than the whole cache is not kept, and drops nothing. */
+  /** A value larger than the whole cache is not kept, and drops nothing but what it replaces. */
   set(key: string, value: T, chars: number): void {
-    if (chars > this.#maxChars) return;
     this.#drop(key);
+    if (chars > this.#maxChars) return;
     this.#kept.set(key, { value, chars });
     this.#chars += chars;
     for (const oldest of this.#kept.keys()) {

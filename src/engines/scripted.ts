@@ -50,9 +50,13 @@ const OVER: Event = { type: "finish", reason: "error", error: { code: "internal"
 /** The events of a script until the signal aborts: a script may wait forever. */
 async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event[], void, undefined> {
   const events = Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
-  for (;;) {
-    const step = await unlessAborted(signal, events.next());
-    if (step.done) return;
-    yield [step.value];
+  try {
+    for (;;) {
+      const step = await unlessAborted(signal, events.next());
+      if (step.done) return;
+      yield [step.value];
+    }
+  } finally {
+    void Promise.resolve(events.return?.()).catch(() => {}); // not awaited: a script that waits forever never gets there
   }
 }

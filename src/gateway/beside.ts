@@ -76,11 +76,19 @@ export async function passOn(passage: Passage, route: Route & { kind: "pass" }, 
     throw new Refusal(404, `${visit.path} can only be passed on to an upstream that speaks ${route.wire}, and "${upstream}" does not`);
   }
   const path = route.behind === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
-  const text = route.behind === undefined && name !== asked.model ? JSON.stringify({ ...asked, model: name }) : body;
+  const isInBody = route.behind === undefined;
+  const text = name === (isInBody ? asked.model : model) ? body : JSON.stringify(isInBody ? { ...asked, model: name } : named(asked, name));
   const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
   const reply = passage.head(answer.status, answer.headers);
   reply.send(Readable.from(tap?.wrote ? tapped(answer.body, tap) : answer.body, { objectMode: false }));
   await reply;
+}
+
+/** Gemini's bodies repeat the model of the path, in a batch in each request; another name there is refused. */
+function named(asked: Record<string, unknown>, name: string): Record<string, unknown> {
+  const { model, requests } = asked;
+  const inner = Array.isArray(requests) && { requests: requests.map((one) => (isObject(one) ? named(one, name) : one)) };
+  return { ...asked, ...(model !== undefined && { model: `models/${name}` }), ...inner };
 }
 
 const familyOf = (wire: string | undefined): string | undefined => wire?.replace(/^openai-.*/, "openai");

@@ -24,6 +24,7 @@ import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
 import { listWires } from "../wires/registry.ts";
 import type { Speech, UpstreamSettings } from "./connect.ts";
+import { SECRET_HEADER } from "./edge.ts";
 import type { GatewayOptions } from "./options.ts";
 import { circleOf, type ModelRule } from "./rules.ts";
 import { type Environment, readToml, type Table } from "./toml.ts";
@@ -168,8 +169,6 @@ function readUrls(table: Table): string[] {
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The value of such a header is a secret, whatever it looks like. */
-const SECRET_HEADER = /(^|[-_])(authorization|auth|key|token|secret|password|cookie)$/i;
 
 function readHeaders(table: Table): Record<string, string> {
   const said = (name: string): string => {

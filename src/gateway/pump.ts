@@ -9,9 +9,9 @@ export class Pump implements Telling {
   #held: Promise<void> | undefined;
   #release: (() => void) | undefined;
 
-  /** `broke` is called if the engine throws, which no engine should. */
+  /** `broke` is called if the engine throws, which no engine should; after `stop`, it does not matter any more. */
   constructor(generate: (signal: AbortSignal) => AsyncIterable<Event>, hear: Hear, broke: (error: unknown) => void) {
-    this.#run(generate, hear).catch(broke);
+    this.#run(generate, hear).catch((error: unknown) => this.#controller.signal.aborted || broke(error));
   }
 
   pause(): void {

@@ -18,7 +18,8 @@ const MAX_SLOW = 100;
 /** The first violation: its path and what is wrong, but not the value. `undefined`: there is none, or the check took too long. */
 export async function outsideSchema({ parameters }: Tool, args: JsonObject): Promise<string | undefined> {
   if (!parameters || (slow.size > 0 && slow.has(JSON.stringify(parameters)))) return undefined;
-  const problems = soon(() => schemaProblems(parameters, args, MAX_LOOKS));
+  const look = (): Problem[] => schemaProblems(parameters, args, MAX_LOOKS);
+  const problems = soon(look) ?? soon(look); // the process itself may have been paused, but hardly twice
   if (!problems) {
     if (slow.size >= MAX_SLOW) slow.clear();
     slow.add(JSON.stringify(parameters));

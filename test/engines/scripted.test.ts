@@ -52,3 +52,22 @@ test("an abort ends a script that waits for ever, and an open call is truncated"
     { type: "finish", reason: "error", error: { code: "aborted" } },
   ]);
 });
+
+test("a script that is left early runs its finally", async () => {
+  const left: string[] = [];
+  const script = (name: string) =>
+    (async function* (): AsyncGenerator<Event> {
+      try {
+        yield hi;
+        yield hi;
+        yield finish;
+      } finally {
+        left.push(name);
+      }
+    })();
+  const controller = new AbortController();
+  const engine = createScripted([script("broken off"), script("aborted")]);
+  for await (const _ of engine.generate(request)) break;
+  for await (const event of engine.generate(request, { signal: controller.signal })) if (event === hi) controller.abort();
+  expect(left).toEqual(["broken off", "aborted"]);
+});

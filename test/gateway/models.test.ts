@@ -393,6 +393,18 @@ describe("requests passed on as bytes", () => {
     await ask(url, "POST", "/v1/embeddings", { headers: json, body });
     expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
   });
+  test("under another name in each request of a Gemini batch, too", async () => {
+    const upstream = await startServer(answering("{}"));
+    const { url } = await startGateway({
+      upstreams: { up: remote(upstream.url, "gemini") },
+      models: [{ name: "m", upstream: "up", model: "real" }],
+    });
+    const one = { model: "models/m", content: { parts: [{ text: "Hi" }] } };
+    await ask(url, "POST", "/v1beta/models/m:batchEmbedContents", { headers: json, body: JSON.stringify({ requests: [one, one] }) });
+    expect(upstream.seen.at(-1)?.url).toContain("/models/real:batchEmbedContents");
+    const renamed = { ...one, model: "models/real" };
+    expect(JSON.parse(upstream.seen.at(-1)?.body ?? "")).toEqual({ requests: [renamed, renamed] });
+  });
   test("to the model in an Azure client's path, whatever its body says", async () => {
     const upstream = await startServer(answering("{}"));
     const { url } = await startGateway({

@@ -52,7 +52,8 @@ test.each([1, 2])("%i taps get a stream from its beginning to its end", async (c
           tap,
     ),
   });
-  const { body } = await askSmallest(gateway.url, "gemini", STREAMED, { "x-goog-api-key": "client-canary", cookie: "cookie-canary" });
+  const secrets = { "x-goog-api-key": "client-canary", cookie: "cookie-canary", "x-credential": "canary", "x-master-key": "canary" };
+  const { body } = await askSmallest(gateway.url, "gemini", STREAMED, { ...secrets, "x-author": "me" });
   await gateway.ended(1);
   for (const { heard } of listeners) {
     expect(heard.out).toBe(body);

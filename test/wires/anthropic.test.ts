@@ -593,6 +593,12 @@ describe("tools and settings as Anthropic demands them", () => {
     expect(warningsOf({ thinking: { budget: 500 } })).toEqual(["a thinking budget of 500 tokens was sent as 1024"]);
     expect(warningsOf({ thinking: { budget: 1024 } })).toEqual([]);
   });
+  test("a budget of its own clients is sent as it is", () => {
+    const thinking = { type: "enabled", budget_tokens: 500 };
+    const request = asking({ thinking, max_tokens: 900 });
+    expect(encode(request)).toMatchObject({ thinking });
+    expect(warningsOf(request)).toEqual([]);
+  });
   test("there is always a token limit", () => {
     expect(encode({}).max_tokens).toBe(32_000);
     expect(encode({}, { maxTokens: 500 }).max_tokens).toBe(500);
@@ -750,11 +756,20 @@ describe("an answer of this wire passes through unchanged", () => {
 });
 
 describe("answers read from servers' streams", () => {
+  const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const begin = event("message_start", {
+    message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage: {} },
+  });
+  test("without content_block_stop, only the last call of an answer that was cut is truncated", () => {
+    const block = (index: number, partial_json: string): string =>
+      event("content_block_start", { index, content_block: { type: "tool_use", id: `t${index}`, name: "f", input: {} } }) +
+      event("content_block_delta", { index, delta: { type: "input_json_delta", partial_json } });
+    const cut = event("message_delta", { delta: { stop_reason: "max_tokens" } }) + event("message_stop", {});
+    const ends = decodeStream(begin + block(0, '{"a":1}') + block(1, '{"a":"x') + cut).filter(({ type }) => type === "tool-end");
+    expect(ends).toMatchObject([{ arguments: { a: 1 }, json: '{"a":1}' }, { truncated: true }]);
+    expect(ends[0]).not.toHaveProperty("truncated");
+  });
   test("an answer that starts again in the middle is an error, but not if nothing was said before", () => {
-    const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
-    const begin = event("message_start", {
-      message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage: {} },
-    });
     const open = event("content_block_start", { index: 0, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } });
     const block = open + event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: "{}" } });
     const ended = event("message_delta", { delta: { stop_reason: "tool_use" } }) + event("message_stop", {});

@@ -37,6 +37,14 @@ function roundTrip(request: Request): Request {
 
 const complaint = (body: unknown): string => complaintOf(decode, body);
 
+test("a mode is a word or its number, and no other number", () => {
+  const choiceOf = (mode: unknown) =>
+    decode({ contents: [hi], tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig: { functionCallingConfig: { mode } } })
+      .toolChoice;
+  expect([choiceOf("ANY"), choiceOf(2), choiceOf(3)]).toEqual(["required", "required", "none"]);
+  expect(() => choiceOf(99)).toThrow("mode must be one of MODE_UNSPECIFIED");
+});
+
 describe("the path", () => {
   test.each([
     ["/v1beta/models/gemini-2.5-pro:generateContent", "gemini-2.5-pro"],

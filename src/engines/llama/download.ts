@@ -107,6 +107,10 @@ async function append(url: string, part: string, size: number | undefined, optio
   const { answer } = await request(url, "GET", loaded > 0 ? { range: `bytes=${loaded}-` } : {}, options);
   if (!answer.ok || !answer.body) {
     await answer.body?.cancel();
+    if (answer.status === 416 && loaded > 0) {
+      await rm(part); // nothing follows what is there: it is the whole file, or another one
+      return append(url, part, size, options);
+    }
     throw answer.status >= 500 || answer.status === 429 ? new Cut(refusalOf(answer, url)) : new EngineError(refusalOf(answer, url));
   }
   if (answer.status !== 206) loaded = 0; // the server ignores the range and sends the whole file

@@ -1,4 +1,5 @@
 /** Removes secrets from recordings: the keys that are known, and whatever looks like a key. */
+import { SECRET_HEADER } from "../edge.ts";
 
 /** Where a key may begin: where a word does, or right after a JSON escape such as `\n`, whose letter would pass for a part of the word. */
 const START = String.raw`(?:\b|(?<=\\(?:[bfnrt]|u[0-9a-fA-F]{4})))`;
@@ -19,9 +20,6 @@ const SHAPES = [
   `(?<=${START}Bearer )[A-Za-z0-9._~+/-]{8,}=*`,
   String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s]{1,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----`,
 ];
-
-/** Headers whose value is a secret, whatever it looks like. */
-export const SECRET_HEADER = /auth|api-?key|secret|cookie|password|credential|-token$/i;
 
 const SECRET = "[secret]";
 

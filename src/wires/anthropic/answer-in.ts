@@ -82,8 +82,9 @@ export class MessageReader extends AnswerReader {
   end(ended: boolean): void {
     this.#end.ended ||= ended;
     const cut = this.#end.reason === "length" || !this.#end.ended;
+    const last = [...this.#blocks.keys()].at(-1);
     for (const [index, { type }] of this.#blocks) {
-      if (type === "tool_use" && cut) this.call({ index, truncated: true });
+      if (type === "tool_use" && cut && index === last) this.call({ index, truncated: true });
       else this.#blockStop(index);
     }
     this.finish(this.#end);

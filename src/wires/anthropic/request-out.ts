@@ -272,18 +272,22 @@ function writeThinking({ request, warnings, profile }: Out, maxTokens: number): 
     if (show !== undefined) warnings.dropped("thinking.show");
     return undefined;
   }
-  if (isForced(request) || (budget !== undefined && maxTokens <= MIN_BUDGET)) {
+  if (isForced(request) || (budget !== undefined && maxTokens <= MIN_BUDGET && !isOwn)) {
     warnings.dropped("thinking with a forced call or a small token limit"); // the API would refuse it
     return undefined;
   }
   // Some models show thinking only on request, and clients of other APIs could not request it.
   const shown = show ?? (isOwn || profile.unsignedThinking ? undefined : true);
-  const isTooMuch = budget !== undefined && budget >= maxTokens && !isOwn;
-  if (isTooMuch) warnings.converted("a thinking budget that leaves nothing for the answer", "half of the token limit");
-  else if (budget !== undefined && budget < MIN_BUDGET) warnings.converted(`a thinking budget of ${budget} tokens`, `${MIN_BUDGET}`);
+  let tokens = budget;
+  if (budget !== undefined && !isOwn) {
+    const isTooMuch = budget >= maxTokens;
+    tokens = Math.max(isTooMuch ? Math.floor(maxTokens / 2) : budget, MIN_BUDGET);
+    if (isTooMuch) warnings.converted("a thinking budget that leaves nothing for the answer", "half of the token limit");
+    else if (tokens > budget) warnings.converted(`a thinking budget of ${budget} tokens`, `${tokens}`);
+  }
   return defined<Draft>({
-    type: budget ? "enabled" : "adaptive",
-    budget_tokens: budget && Math.max(isTooMuch ? Math.floor(maxTokens / 2) : budget, MIN_BUDGET),
+    type: tokens ? "enabled" : "adaptive",
+    budget_tokens: tokens,
     display: shown === undefined ? undefined : shown ? "summarized" : "omitted",
   });
 }

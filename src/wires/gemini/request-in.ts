@@ -228,7 +228,7 @@ function readSchema(given: Fields, key: string, older: string): JsonObject | und
 function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {
   const given = config.inner("functionCallingConfig");
   const number = given.json("mode");
-  const mode = (typeof number === "number" ? Object.values(MODES)[number] : worded(given, "mode", MODES)) ?? "";
+  const mode = (typeof number === "number" ? Object.values(MODES)[number] : undefined) ?? worded(given, "mode", MODES) ?? "";
   const key = "allowedFunctionNames";
   const allowed = given.list(key).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)

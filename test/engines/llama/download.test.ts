@@ -112,6 +112,19 @@ describe("a file", () => {
     expect(seen.map(({ method }) => method)).toEqual(["HEAD"]);
   });
 
+  test("is fetched anew if it was complete before and its size is unknown", async () => {
+    const { url, seen } = await site((request, response) => {
+      if (request.method === "HEAD") return void response.writeHead(405).end();
+      if (request.headers.range === `bytes=${body.length}-`) return void response.writeHead(416).end();
+      serve(request, response);
+    });
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(`${target}.${createHash("sha256").update(sum).digest("hex").slice(0, 12)}.part`, body);
+    await get(`${url}/model.gguf`, { sha256: sum });
+    expect(readFileSync(target).equals(body)).toBe(true);
+    expect(seen.at(-1)?.range).toBeUndefined();
+  });
+
   test("is fetched from the start if the server has no ranges", async () => {
     const { url } = await site((request, response) => {
       delete request.headers.range;
