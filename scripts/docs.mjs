@@ -1,4 +1,4 @@
-// docs/dialects.md, made of what `dragoman dialects --json` says. `--check` only says whether it is up to date.
+// Writes docs/dialects.md from the output of `dragoman dialects --json`. `--check` only reports whether the page is up to date.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -9,7 +9,7 @@ if (status !== 0) throw new Error("dragoman dialects --json failed; is dist/ bui
 const dialects = JSON.parse(stdout);
 
 const yes = (is) => (is ? "yes" : "–");
-// Indented, because some examples have fences in them.
+// Indented, because some examples contain code fences.
 const block = (text) =>
   text
     .replace(/\n+$/, "")
@@ -34,32 +34,32 @@ ${block(example)}
 
 - variants: ${variants.map(inline).join(", ")}
 - stops: ${stops.map(inline).join(", ")}
-- alone: \`import { ${nameOf[id]} } from "dragoman/dialects/${id}"\`
+- import: \`import { ${nameOf[id]} } from "dragoman/dialects/${id}"\`
 `;
 
 const page = `# The dialects
 
 <!-- Made by \`npm run docs\` from the registry: change the dialects, not this page. -->
 
-What each dialect can express. "Thinking" says that the model's thinking is told apart from its text, "parallel calls" that an answer
-may have several calls, "grammar" that calls can be forced to fit the tools. \`dragoman dialects\` prints the same table, and
-\`dragoman detect\`, or \`detectDialect\` in the library, says which dialect a model speaks.
+What each dialect supports. "Thinking" means that the model's thinking is separated from its text, "parallel calls" that an answer may
+have several calls, "grammar" that calls can be forced to fit the tools. \`dragoman dialects\` prints the same table, and
+\`dragoman detect\`, or \`detectDialect\` in the library, finds out which dialect a model speaks.
 
 | dialect | models | thinking | parallel calls | grammar |
 |---|---|---|---|---|
 ${dialects.map((d) => `| [${d.id}](#${d.id.replaceAll(".", "")}) | ${d.models.join(", ")} | ${yes(d.thinking)} | ${yes(d.parallelCalls)} | ${yes(d.grammar)} |`).join("\n")}
 
-Below, each example is rendered by the dialect itself: a thought, where the dialect keeps thoughts, and a call of \`get_weather\` with
+Each example below is rendered by the dialect itself: thinking, if the dialect has it, and a call of \`get_weather\` with
 \`{"city": "Oslo", "days": 2}\`. Variants are revisions of the models' templates, the reference first; stops are the strings at which
-generation must end. \`getDialect\` gives any dialect by its id, or by its id and a variant
-(\`getDialect("hermes/qwen2.5-7b-instruct")\`), with its [grammar](grammars.md). A [page](browser.md) that needs one of them imports it alone,
-without.
+generation must stop. \`getDialect\` returns a dialect by its id, or by its id and a variant
+(\`getDialect("hermes/qwen2.5-7b-instruct")\`), with its [grammar](grammars.md). A [web page](browser.md) that needs only one dialect can
+import it alone, without its grammar.
 
 ${dialects.map(section).join("\n")}`;
 
 if (process.argv.includes("--check")) {
   if (readFileSync(PAGE, "utf8") !== page) {
-    console.error(`${PAGE} is out of date; to make it again: npm run docs`);
+    console.error(`${PAGE} is out of date: run npm run docs`);
     process.exitCode = 1;
   }
 } else writeFileSync(PAGE, page);

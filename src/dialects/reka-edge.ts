@@ -1,5 +1,5 @@
 /**
- * Reka Edge. Qwen3's words for tools and calls, in turns without a mark of their own before them:
+ * Reka Edge. Qwen3's declaration of tools and its calls, in turns that no mark opens:
  *
  *     human: Weather in Paris?<sep>assistant: <tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
