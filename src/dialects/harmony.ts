@@ -111,11 +111,20 @@ function call(s: Scan, recipient: string): Step {
   return body;
 }
 
-/** A message to the model itself is neither a call nor text. */
+/** A message to the model itself is neither a call nor text. A long one leaves in portions. */
 const aside: Step = (s) => {
+  s.bound(restOfAside, MAX_NAME);
+  return inAside;
+};
+const inAside: Step = (s) => {
   const mark = s.until(MARKS);
   if (mark === undefined) return undefined;
+  s.unbound();
   return control;
+};
+const restOfAside: Step = (s) => {
+  s.control();
+  return aside;
 };
 
 const body: Step = (s) => {
