@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/nouns.ts";
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, isCut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, isCut, jsonArguments, readArguments, readThen, speak, tooLong } from "./steps.ts";
 import { THINK_TAGS } from "./table.ts";
 
 /** Each kind of mark may be spelled in several ways. */
@@ -103,15 +103,13 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     }
     s.openCall();
     readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
-    return (s) => {
-      const outcome = s.read();
-      if (outcome === undefined) return undefined;
-      const found = outcome === "done" ? name(s, (s.json.value ?? {}) as JsonObject) : undefined;
+    return readThen((s) => {
+      const found = name(s, (s.json.value ?? {}) as JsonObject);
       if (found === undefined) return broken(s, "no-name", "no declared tool fits the arguments");
       s.startCall(found, id);
       s.endCall();
       return s.behind;
-    };
+    });
   };
 
   /** After a call: its closer. In a section, blanks and a fence before another mark go into the next `raw`; outside they are `control`. */
