@@ -101,14 +101,19 @@ function spelled(holder: object, key: string, item: Tree): Tree {
   return text ? new Numeral(text) : item;
 }
 
-/** In the order of Jinja's `dictsort`: by the code points of the lower-cased key, so that characters of two code units come last. */
-export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
-  const rank = ([key]: [string, Tree]): string => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
+type Entries = readonly [string, Tree][];
+
+/** By the code points of the keys, so that characters of two code units come last. */
+function sortedBy(entries: Entries, keyOf: (key: string) => string): [string, Tree][] {
+  const rank = ([key]: [string, Tree]): string => keyOf(key).replace(/[^\0-\uffff]/gu, "\uffff$&");
   return entries.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
 
+/** In the order of Jinja's `dictsort`, which lower-cases the keys. */
+export const dictsort = (entries: Entries): [string, Tree][] => sortedBy(entries, (key) => key.toLowerCase());
+
 /** In the order of Python's `sorted`: upper case before lower. */
-export const keysort: typeof dictsort = (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+export const keysort: typeof dictsort = (entries) => sortedBy(entries, (key) => key);
 
 /** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */
 export function pythonNumber(value: number | Numeral): string {
