@@ -26,8 +26,8 @@ const createScanner = jsonTags(["<tool_call>"], { stops: STOPS });
 
 const t = markup([...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
 
-/** `json.dumps(value)` */
-const ascii = (json: string): string => json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** `json.dumps(value)`, which escapes DEL, too. */
+const ascii = (json: string): string => json.replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 function render(request: Request, _: unknown, { declared, thinking }: Setting): Rendered {
   const { system, rest } = hoisted(request);
