@@ -38,7 +38,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     if (failed) return failed;
     const own = !head && !behindParam.list.includes(mark);
     if (head || (own && mark.charAt(1) !== "/")) {
-      if (s.json.complete) return broken(s, "bad-arguments", "a parameter follows the complete arguments");
+      if (s.json.complete) return broken(s, "bad-arguments", "a parameter follows the arguments");
       s.pos += mark.length;
       if (head) {
         openHead(s);

@@ -64,7 +64,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.pos += mark.length;
       return opened;
     }
-    if (noise?.includes(mark)) return broken(s, "no-name", "the mark that opens the call is missing");
+    if (noise?.includes(mark)) return broken(s, "no-name", "the call has no opening mark");
     if (s.table.unthink.has(mark) && !s.owed && !s.holding) {
       if (!noise) return unexpected(s);
       s.pos += mark.length;

@@ -270,9 +270,7 @@ const alone: Step = (s) => {
   if (code === undefined) return undefined;
   const mark = s.match(s.marks);
   if (mark === undefined) return undefined;
-  return mark !== "" || code === -1 || isCut(s, s.marks.list)
-    ? ended
-    : broken(s, "bad-arguments", "there is something after the arguments");
+  return mark !== "" || code === -1 || isCut(s, s.marks.list) ? ended : broken(s, "bad-arguments", "something follows the arguments");
 };
 
 /** Inside thinking that a call has ended or may end, the closer of the thinking ends an unreadable block, too. */

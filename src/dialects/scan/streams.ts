@@ -5,7 +5,7 @@ import type { Dialect, Scanner, ScannerOptions } from "../dialect.ts";
 type DialectScanner = Pick<Dialect, "createScanner">;
 
 function scannerOf(dialect: DialectScanner, options: ScannerOptions | undefined): Scanner {
-  if (typeof dialect === "string") throw new TypeError(`a dialect was expected, not its name: use getDialect("${dialect}")`);
+  if (typeof dialect === "string") throw new TypeError(`expected a dialect, not its id: use getDialect("${dialect}")`);
   return dialect.createScanner(options);
 }
 
