@@ -2,7 +2,7 @@
 import type { Request } from "./nouns.ts";
 
 export function checkText(text: unknown): void {
-  if (typeof text !== "string") throw new TypeError("this reads text: bytes go through a TextDecoderStream first");
+  if (typeof text !== "string") throw new TypeError("expected text: decode bytes with a TextDecoderStream");
 }
 
 const ROLES = ["system", "developer", "user", "assistant", "tool"];

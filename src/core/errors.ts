@@ -1,4 +1,4 @@
-/** A request that cannot be read, on its way back to who sent it: `throw new BadRequest("messages must be a list")` is a 400 in the caller's wire. */
+/** The error of a request that cannot be read: `throw new BadRequest("messages must be a list")` becomes a 400 in the caller's wire. */
 import type { ErrorInfo } from "./nouns.ts";
 
 /** What `decodeRequest` throws: the caller's mistake, with an `ErrorInfo` that `encodeError` turns into the caller's own format. */
@@ -13,5 +13,5 @@ export class BadRequest extends Error {
   }
 }
 
-/** The end of an answer that has none. */
+/** The error of an answer that ended without a `finish`. */
 export const CUT_OFF: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };

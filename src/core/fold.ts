@@ -1,4 +1,4 @@
-/** Folds the events of one answer into a response: all at once, or while they come, for whoever shows an answer being written. */
+/** Folds the events of one answer into a response: all at once, or one by one, to show an answer while it is being written. */
 import { type Fold, Folding, type GrowingArguments } from "./folding.ts";
 import { isObject, JsonWriter } from "./json.ts";
 import { JSON_SYNTAX } from "./json-syntax.ts";
@@ -19,7 +19,7 @@ export function createFold(): Fold {
 
 const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** The arguments of a call that is being written, built while their text comes. */
+/** The arguments of a call that is being written, built as their text arrives. */
 class PartialArguments implements GrowingArguments {
   readonly #writer = new JsonWriter(true);
   readonly #reader = new Reader(NO_DEPTH_LIMIT).begin(JSON_SYNTAX, this.#writer, NO_MARKS);

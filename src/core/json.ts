@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "./nouns.ts";
 import { Pile } from "./pile.ts";
 
-/** The text as it stands between the quotes of a JSON string. A lone surrogate is escaped, so that no encoder can corrupt it. */
+/** The text as it appears between the quotes of a JSON string. A lone surrogate is escaped, so that no encoder can corrupt it. */
 export function escapeJson(text: string): string {
   if (text.length < 64) {
     let at = 0;
@@ -23,7 +23,7 @@ export const unescapeJson = (run: string): string => (run.includes("\\") ? (JSON
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER = /^([+-]?)(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?(?:[eE]([+-]?\d+))?$/;
 
-/** A number as JSON spells it (`+1.5`, `07`, `108.`, `.5`, `1_000`), digit for digit; `undefined` if it is none. */
+/** A number as JSON spells it (`+1.5`, `07`, `108.`, `.5`, `1_000`), digit for digit; `undefined` if it is not a number. */
 export function jsonNumber(text: string): string | undefined {
   if (JSON_NUMBER.test(text)) return text;
   const match = NUMBER.exec(text);
@@ -34,7 +34,7 @@ export function jsonNumber(text: string): string | undefined {
   return `${sign === "-" ? "-" : ""}${digits}${fraction ? `.${fraction.replaceAll("_", "")}` : ""}${exponent ? `e${exponent}` : ""}`;
 }
 
-/** The JSON text of a number or a literal, also as Python spells it; `undefined` if it is none. */
+/** The JSON text of a number or a literal, also as Python spells it; `undefined` if it is neither. */
 export function jsonScalar(text: string): string | undefined {
   return jsonNumber(text) ?? (text === "None" ? "null" : /^([tT]rue|[fF]alse|null)$/.test(text) ? text.toLowerCase() : undefined);
 }

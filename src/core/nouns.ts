@@ -220,7 +220,7 @@ export type Event =
   | { type: "thinking-start"; raw?: string; state?: Opaque[] }
   | { type: "thinking-delta"; text: string }
   | { type: "thinking-end"; raw?: string; state?: Opaque[] }
-  /** `state`: what was known of it by then; `tool-end` has all of it. */
+  /** `state`: what is known of the call's state so far; `tool-end` has all of it. */
   | { type: "tool-start"; id: string; index: number; name: string; state?: Opaque[] }
   /** The next piece of the arguments' JSON text. */
   | { type: "tool-delta"; id: string; json: string }
@@ -248,7 +248,7 @@ export interface OpenCall {
 export interface Response {
   id?: string;
   model?: string;
-  /** In the order they were said. */
+  /** In the order in which the model wrote them. */
   content: Part[];
   /** The call that is still being written. */
   open?: OpenCall;

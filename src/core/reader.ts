@@ -13,7 +13,7 @@ export interface Syntax {
   readonly plainEnd: Uint8Array;
   /** Reads on in a string at such a character, or while `tail` is set. */
   special(reader: Reader, code: number): Outcome | undefined | true;
-  /** Blanks between tokens are valid JSON and are written as they stand. */
+  /** Blanks between tokens are valid JSON and are written as they are. */
   readonly spaces?: boolean;
   /** Passes over blanks and comments. Answers like `blanks`. */
   comments?(reader: Reader): number | undefined;
@@ -35,7 +35,7 @@ export interface Syntax {
  */
 export type Outcome = "done" | "bad" | "deep" | "cut" | "long" | "field" | "value";
 
-/** Where the reader stands. */
+/** The states of the reader. */
 const VALUE = 0;
 const KEY = 1;
 const COLON = 2;
@@ -206,7 +206,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** Whether a stop stands here with which the output ends, so that it cuts the value. */
+  /** Whether there is a stop here that ends the output, and so cuts the value. */
   isCut(): "cut" | false | undefined {
     const mark = this.match(this.stops);
     if (mark === undefined) return undefined;
@@ -334,7 +334,7 @@ export class Reader extends Window {
     return true;
   }
 
-  /** Begins a string if a quote stands here, else a bare word. */
+  /** Begins a string at a quote, else a bare word. */
   #open(syntax: Syntax, code: number, bare: typeof BARE | typeof BARE_KEY): undefined | true {
     let mark: string | undefined = "";
     if (code < 128 && syntax.quotes.leads[code] === 1) mark = this.match(syntax.quotes);
@@ -383,13 +383,13 @@ export class Reader extends Window {
     this.#state = COLON;
   }
 
-  /** Blanks between tokens that are written as they stand. */
+  /** Blanks between tokens that are written as they are. */
   space(blanks: string): void {
     if (this.#state === COLON) this.#keyGap += blanks;
     else if (this.depth > 0) this.out?.space(blanks);
   }
 
-  /** What stands here is not readable; unless it is a stop, or may still become a mark, which means that the input is cut. */
+  /** The input is not readable here, unless this is a stop or may still become a mark: then the input is cut. */
   bad(reason: string): Outcome | undefined {
     this.reason = reason;
     const { codes, pos, stop } = this;

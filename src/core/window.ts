@@ -109,7 +109,7 @@ export class Window {
   #room = 64;
   /** How many of the codes are text. */
   end = 0;
-  /** The last piece, and where it begins in `codes`: what earlier pieces left unread stands before it. */
+  /** The last piece, and where it begins in `codes`: what earlier pieces left unread precedes it. */
   piece = "";
   #pieceAt = 0;
   /** Everything before this index has been read. */
@@ -121,7 +121,7 @@ export class Window {
   last = false;
   /** Where the last question started reading; it stopped at `pos`. */
   from = 0;
-  /** At `pos` stands an incomplete mark of this set: as long as new text only continues it, no question has an answer. */
+  /** There is an incomplete mark of this set at `pos`: as long as new text only continues it, no question has an answer. */
   half: Marks | undefined;
   #node = 0;
 

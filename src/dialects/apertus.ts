@@ -1,5 +1,5 @@
 /**
- * Apertus, of the Swiss AI Initiative. The name of a call is the key of its arguments, and results stand behind the calls in the same turn:
+ * Apertus, of the Swiss AI Initiative. The name of a call is the key of its arguments, and results follow the calls in the same turn:
  *
  *     <|tools_prefix|>[{"get_weather": {"city": "Paris"}}, {"now": {}}]<|tools_suffix|>["4 °C", "12:00"]
  */
@@ -17,7 +17,7 @@ import { batched, contentPieces, leadingSystem, type Round, resultText, textOf, 
 
 const CALLS = ["<|tools_prefix|>", "<|tools_suffix|>"] as const;
 const INNER = ["<|inner_prefix|>", "<|inner_suffix|>"] as const;
-/** Behind calls the model would invent the results. */
+/** After calls the model would go on and invent the results. */
 const STOPS = ["<|assistant_end|>", CALLS[1]];
 const TURNS = [
   ...["<s>", "</s>", "<|system_start|>", "<|system_end|>", "<|developer_start|>", "<|developer_end|>"],
@@ -34,7 +34,7 @@ const createScanner = scannerOf({
   thinking: { open: { [INNER[0]]: think }, close: [INNER[1]], stray: "control" },
   stops: STOPS,
   control: TURNS,
-  // They belong to what it thinks, and only its answer stands behind the block.
+  // Calls are made inside the thinking block; only the answer follows it.
   callsInThinking: "promote",
 });
 
@@ -79,7 +79,7 @@ const callPieces = (calls: readonly RenderableCall[]): Pieces =>
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces => `[${results.map(({ output }) => resultText(output)).join(", ")}]`;
 
-// ---- Tools, as types of TypeScript
+// ---- Tools, as TypeScript types
 
 const toolPieces = (tools: readonly Tool[]): Pieces => `Tool Capabilities:\n${tools.map(typeOfTool).join("\n")}`;
 
@@ -107,10 +107,10 @@ function defaultOf(schema: JsonObject): string {
 }
 
 const SCALARS: Readonly<Record<string, string>> = { string: "string", number: "number", integer: "number", boolean: "boolean" };
-/** Longer ones are not written as the elements of a list. */
+/** A list whose element type is longer is written as `any[]`. */
 const MAX_ELEMENT = 50;
 
-/** With the template's own line breaks. */
+/** A schema as a TypeScript type, with the template's own line breaks. */
 function typeOf(schema: JsonObject): string {
   const { type, oneOf } = schema;
   const orNull = schema.nullable ? " | null" : "";

@@ -1,5 +1,5 @@
 /**
- * Bielik 3, which is told of its tools in Polish. Hermes' calls in turns like Qwen's; a mark stands before each result:
+ * Bielik 3, whose prompt explains the tools in Polish. Hermes' calls in turns like Qwen's; a mark precedes each result:
  *
  *     <tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Kraków"}}

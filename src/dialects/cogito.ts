@@ -1,6 +1,6 @@
 /**
- * Deep Cogito's models on Llama, and rnj-1: the turns of Llama 3, with calls of others. Cogito's are a list that no mark announces,
- * rnj-1's stand between Hermes' tags.
+ * Deep Cogito's models on Llama, and rnj-1: the turns of Llama 3, but other calls. Cogito's are a list that no mark announces, rnj-1's are
+ * wrapped in Hermes' tags.
  *
  *     [{"name": "get_weather", "arguments": {"city": "Paris"}, "id": "call_0"}]
  */
@@ -43,11 +43,11 @@ const t = markup([
 ]);
 
 interface Variant extends TurnMarks {
-  /** The system's turn, of what the caller says in it. */
+  /** The system turn. `given`: the request's system text. */
   readonly system: (given: string | undefined, declared: Pieces, thinks: boolean) => Pieces;
   readonly text: (text: string) => string;
   readonly tools: (tools: readonly Tool[]) => Pieces;
-  /** What stands between a text and the calls beside it. */
+  /** The separator between text and calls. */
   readonly gap: string;
   readonly calls: (calls: readonly RenderableCall[]) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;

@@ -23,7 +23,7 @@ import { type Answer, allCalls } from "./transcript.ts";
 export const STOPS = ["<|END_OF_TURN_TOKEN|>"];
 export const TURNS = ["<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"];
 const ACTION = ["<|START_ACTION|>", "<|END_ACTION|>"] as const;
-/** What the model says to the user: North's pair, and the Commands'. */
+/** The marks around text for the user: North's pair, and that of the Command models. */
 const TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"] as const;
 const THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"] as const;
 const RESULT = ["<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"];
@@ -57,7 +57,7 @@ export const thought = (text: string): Pieces => t`<|START_THINKING|>${text}<|EN
 export type IdOf<T> = (item: T, n: number) => number;
 export const inOrder: IdOf<unknown> = (_, n) => n;
 
-/** All calls of a conversation are numbered. */
+/** Numbers all calls of a conversation. */
 export function idsOf(messages: readonly Message[]): { call: IdOf<ToolCall>; result: IdOf<Answer> } {
   const numbers = new Map(allCalls(messages).map((call, n) => [call, n]));
   return { call: (call) => numbers.get(call) ?? 0, result: ({ call }) => (call && numbers.get(call)) ?? 0 };
@@ -73,7 +73,7 @@ ${joined(
 )}
 ]<|END_ACTION|>`;
 
-/** `outputs`: a result as the list that it is written as. */
+/** `outputs`: the list as which a result is written. */
 export const resultPieces = <T extends RenderableResult>(
   results: readonly T[],
   outputs: (output: Json) => readonly Json[],

@@ -1,5 +1,5 @@
 /**
- * Cohere's North. Calls are a list behind a mark, each with a number for an id:
+ * Cohere's North. Calls are a list after a mark, each with a number as its id:
  *
  *     <|START_THINKING|>I need the weather.<|END_THINKING|><|START_ACTION|>[
  *         {"tool_call_id": "0", "tool_name": "get_weather", "parameters": {"city": "Paris"}}
@@ -54,7 +54,7 @@ function render(request: Request, platform: string, options: Setting): Rendered 
   };
 }
 
-/** Each run of texts stands between marks. */
+/** Each run of texts is wrapped in marks. */
 function contentPieces(content: Content): Pieces {
   if (content.length === 0) return said("");
   return content.map((part, i) => {
@@ -77,7 +77,7 @@ function answerPieces(parts: readonly Part[], idOf: IdOf<ToolCall>): Pieces {
   ];
 }
 
-/** A result is a list of objects. */
+/** A result is written as a list of objects. */
 function outputs(output: Json): readonly Json[] {
   const texts = textParts(output)?.map(({ text }) => text);
   return (texts ?? (Array.isArray(output) ? output : [output])).map((item) =>

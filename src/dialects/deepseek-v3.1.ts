@@ -11,7 +11,7 @@ import type { Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { batched, callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
-/** What stands for no thinking: in llama.cpp's copy of the template, and in the vendor's own. */
+/** What is written instead of thinking, in llama.cpp's copy of the template and in the vendor's own. */
 const VARIANTS = { "deepseek-v3.1": t`<think></think>`, "deepseek-ai-v3.1": t`</think>` };
 
 function render(request: Request, none: Pieces, options: Setting): Rendered {
@@ -34,12 +34,12 @@ function render(request: Request, none: Pieces, options: Setting): Rendered {
         ];
       }),
     ],
-    // Only a user gets a mark behind his words.
+    // Only after a user message does the prompt open an answer.
     open: turns.at(-1)?.side === "user" && t`<｜Assistant｜>${thinks ? t`<think>` : none}`,
   };
 }
 
-/** Thinking that a server left in the text of an answer is dropped, but not directly behind results. */
+/** Drops thinking that a server left in the text of an answer, except in an answer right after results. */
 function saidPieces(said: readonly Part[], resumes: boolean): Pieces {
   const text = textOf(said);
   const [, ...answer] = text.split("</think>");

@@ -16,7 +16,7 @@ import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 interface Variant extends Tags {
-  /** What stands for no thinking before an answer. */
+  /** How the generation prompt opens an answer without thinking. */
   readonly none: Pieces;
 }
 
@@ -26,7 +26,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "deepseek-v3.2": { ...TAGS, none: t`<think></think>` },
   "deepseek-ai-v3.2": { ...TAGS, none: t`</think>`, nothing: "\n" },
 };
-/** What the model says opens so behind a user and behind results; behind its own words there is no mark. */
+/** What opens an assistant message after a user message and after results; after another assistant message there is no mark. */
 const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {

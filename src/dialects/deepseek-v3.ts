@@ -18,7 +18,7 @@ interface Variant {
   readonly thinks: boolean;
 }
 
-/** R1 thinks, unless it is told not to. */
+/** R1 thinks unless the request says otherwise. */
 const VARIANTS: Readonly<Record<string, Variant>> = { "vllm-deepseekv3": { thinks: false }, "deepseek-r1": { thinks: true } };
 
 function render(request: Request, { thinks }: Variant, options: Setting): Rendered {
@@ -38,7 +38,7 @@ function render(request: Request, { thinks }: Variant, options: Setting): Render
           thinks && !turns[i - 1] && t`<｜Assistant｜>`,
           turn.rounds.map(({ said, results }, n) => [
             said && [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`],
-            // A user who does not wait for the answer leaves the outputs open.
+            // The template leaves the outputs open if a user message follows them instead of an answer.
             results.length > 0 && outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined),
           ]),
         ];
@@ -48,7 +48,7 @@ function render(request: Request, { thinks }: Variant, options: Setting): Render
   };
 }
 
-/** R1 does not get back what a server left of its thinking in the text. */
+/** For R1, thinking that a server left in the text is dropped. */
 const saidPieces = (said: readonly Part[], thinks: boolean): Pieces => [
   thinks ? (textOf(said).split("</think>").at(-1) ?? "") : textOf(said),
   batched(said, callSection),

@@ -20,7 +20,7 @@ export const PRESERVED = [
 
 /** A mark in its own spelling, and with ASCII for either of its odd characters. */
 const spellings = (mark: string): string[] => [mark, mark.replaceAll("｜", "|")].flatMap((barred) => [barred, barred.replaceAll("▁", "_")]);
-/** What only prompts hold: turns and results. */
+/** What only occurs in prompts: turns and results. */
 const TURNS = [
   ...["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"],
   ...["<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"],
@@ -50,7 +50,7 @@ const behindSeparator: Step = (s) => {
     return nameBehind;
   }
   if (mark === undefined) s.pos = s.stop;
-  // A name stood before the separator, unless that was V3's type word, and a newline or a fence where V3 ends a name.
+  // The name came before the separator, unless that was V3's type word with a newline or a fence after the separator.
   const name = s.word.trim();
   const isType = name === TYPE && !s.declares(name) && (mark !== "{" || s.word.includes("\n"));
   return name === "" || isType ? headerCut(s, mark ?? "") : named(s, name);
@@ -87,7 +87,7 @@ const calls = sectionSteps(
 );
 const TYPE_END = new Marks([...SEPARATORS, ...THINK_TAGS.close, ...calls.marks]);
 const NAME_END = new Marks(["\n", FENCE, "{", ...calls.marks]);
-/** The same, or what stands for no arguments where the name came first. */
+/** The same, or `null` for no arguments if the name came first. */
 const OBJECT = new Marks([...NAME_END.list, "null"]);
 const FENCES = new Marks([FENCE, `${FENCE}json`]);
 

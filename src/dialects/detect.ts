@@ -1,6 +1,6 @@
 /**
  * Which dialect a model speaks: from its chat template, from its name (`Qwen3-Coder-30B-A3B-Q4_K_M.gguf`, `qwen2.5:7b-instruct-q4_0`),
- * or from the first thing it wrote. What is known stands in `families.ts`; this file only looks it up.
+ * or from the beginning of an output. `families.ts` has the facts; this file looks them up.
  */
 import type { DialectId } from "./dialect.ts";
 import { FAMILIES, type Family, type Marks, type ModelType, type SamplingDefaults } from "./families.ts";
@@ -18,32 +18,32 @@ export interface Clues {
 }
 
 export interface Detection {
-  /** The dialect: `getDialect` takes the whole of this. */
+  /** The dialect. `getDialect` takes the whole detection. */
   id: DialectId;
-  /** Given where the family's template is a known revision. */
+  /** Present if the family's template is a known revision. */
   variant?: string;
   confidence: Confidence;
-  /** For people. */
+  /** The reason, for people to read. */
   why: string;
-  /** What the vendor advises, where a vendor does. */
+  /** The sampling that the vendor recommends, if it recommends any. */
   sampling?: SamplingDefaults;
 }
 
 /** A template wins over a name, a name over a sample; nothing wins over a name that says the model cannot call tools. */
 export function detectDialect(clues: Clues): Detection | undefined {
-  if (typeof clues !== "object") throw new TypeError('what is known of a model is given like { model: "qwen3:8b" }');
+  if (typeof clues !== "object") throw new TypeError('detectDialect takes an object like { model: "qwen3:8b" }');
   const { model, template, sample } = clues;
   const named = model === undefined ? undefined : byName(model);
   if (named === "no tools") return undefined;
   const templated = template ? byTemplate(template) : undefined;
   if (templated?.id === "json" && named?.confidence === "likely" && named.id !== "json")
-    return { ...named, confidence: "possible", why: `${named.why}; but its template has no tools` };
+    return { ...named, confidence: "possible", why: `${named.why}, but its template has no tools` };
   if (templated) return named && agree(templated, named) ? { ...named, ...templated } : templated;
-  if (named) return template ? { ...named, confidence: "possible", why: `${named.why}; its template says nothing that is known` } : named;
+  if (named) return template ? { ...named, confidence: "possible", why: `${named.why}, but its template is unknown` } : named;
   return sample ? bySample(sample) : undefined;
 }
 
-/** What a model type of flutter_gemma stands for. */
+/** The dialect for a model type of flutter_gemma. */
 export function dialectOfModelType(type: ModelType): { id: DialectId; variant?: string; sampling?: SamplingDefaults } {
   const family = FAMILIES.find(({ types }) => types?.includes(type));
   if (!family) throw new Error(`unknown model type "${type}"`);
@@ -52,7 +52,7 @@ export function dialectOfModelType(type: ModelType): { id: DialectId; variant?: 
 
 const answer = ({ id, variant, sampling }: Family) => ({ id, ...(variant !== undefined && { variant }), ...(sampling && { sampling }) });
 
-/** The name may add what the template does not tell: the sampling, or a variant where the template shows none. */
+/** The name may add what the template does not show: the sampling, or the variant. */
 const agree = (templated: Detection, named: Detection): boolean =>
   templated.id === named.id && (templated.variant === undefined || templated.variant === named.variant);
 
@@ -82,19 +82,19 @@ function byTemplate(whole: string): Detection | undefined {
 
 // ---- Names
 
-/** Kinds of models that have no tools, as a part of their names says. */
+/** Parts of names that mark a model without tools. */
 const WITHOUT_TOOLS =
   /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
-/** Trained to answer. */
+/** Parts of names that mark an instruction-tuned model. */
 const INSTRUCTED =
   /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
 const SIZE = /(?:^|[-:x])e?\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
-/** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
+/** People put the vendor before a file's name; Bedrock puts a region before that, and dots between them. */
 const VENDORS =
   /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia|cohere|ai21)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks|cohere(?:forai|labs)?|xiaomi|arcee(?:-ai)?|moonshot|swiss-ai|ai21labs|thudm|bytedance(?:-seed)?)-){0,2}(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
-/** No name is longer; the patterns look at every place of it. */
+/** No name is longer; the patterns are tried at every position. */
 const MAX_NAME = 1024;
 
 const NAMES = FAMILIES.flatMap((family) =>
@@ -122,15 +122,15 @@ function byName(model: string): Detection | "no tools" | undefined {
     if ((hit || i === 0) && WITHOUT_TOOLS.test(part)) return "no tools";
     if (!hit) continue;
     const { family, pattern } = hit;
-    // Ollama's models are all instructed, and have the size in their tags.
+    // Ollama's models are all instruction-tuned, and have the size in their tags.
     const bare = SIZE.test(part.replace(/:.*/, "")) && !INSTRUCTED.test(part) ? family.bare : undefined;
     if (bare === "base") return "no tools";
     const doubts: readonly (readonly [boolean, string])[] = [
       [family.doubtful === true && family.id === "json", "which was not trained on tools and must be asked for JSON"],
-      [family.doubtful === true, "whose models differ"],
+      [family.doubtful === true, "whose models do not all use this format"],
       [i > 0 && !model.includes("models--"), "but only in a folder's name"],
       [plain.search(pattern) > 0, "but not at its beginning: a fine-tune may speak another dialect"],
-      [bare === "unclear", "but not that it was trained to answer: it may be the base model"],
+      [bare === "unclear", "but not that it is instruction-tuned: it may be the base model"],
     ];
     const doubt = doubts.find(([applies]) => applies)?.[1];
     return {
@@ -144,10 +144,10 @@ function byName(model: string): Detection | "no tools" | undefined {
 
 // ---- Samples
 
-/** Calls stand early in an output, behind some thinking. */
+/** Calls come early in an output, after some thinking. */
 const MAX_SAMPLE = 1 << 16;
 
-/** What only one dialect writes, the special before the general; */
+/** What only one dialect writes, special forms before general ones. */
 const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["functiongemma", /<start_function_call>/],
   ["gemma4", /<\|tool_call>|<\|channel>|<\|"\|>/],
@@ -186,7 +186,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["hermes", /<(?:longcat_)?tool_call>\s*\{\s*["']?(?:name|arguments)\b|<tool_calls>\s*\[\s*\{/],
   ["llama3", /<\|python_tag\|>/],
 ];
-/** and what is only likely to be its. */
+/** What one dialect writes more often than others. */
 const WEAK_SAMPLES: typeof SAMPLES = [
   ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
   ["functionary-v3.1", /<function=[\w.-]{1,256}>\s*\{/],
@@ -212,7 +212,7 @@ function find(text: string, samples: typeof SAMPLES, confidence: Confidence): De
   for (const [id, pattern] of samples) {
     const [seen] = pattern.exec(text) ?? [];
     if (seen !== undefined)
-      return { id, confidence, why: `the output has ${JSON.stringify(seen.trim().slice(0, 80))}, as ${id} writes calls` };
+      return { id, confidence, why: `the output has ${JSON.stringify(seen.trim().slice(0, 80))}, as ${id} writes it` };
   }
   return undefined;
 }

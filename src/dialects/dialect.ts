@@ -131,7 +131,7 @@ export interface VariantOptions {
 export interface RenderOptions extends VariantOptions {
   /** On by default. */
   addGenerationPrompt?: boolean;
-  /** Whether the model shall think. Overrides `request.thinking`. */
+  /** Whether the model is to think. Overrides `request.thinking`. */
   thinking?: boolean;
   /** Off by default: most tokenizers add it. */
   bos?: boolean;
@@ -155,7 +155,7 @@ export interface Grammar {
   gbnf: string;
   /** The same for xgrammar, as vLLM and SGLang take it. It describes the whole output and needs no triggers. */
   structuralTag?: Json;
-  /** Where the grammar sets in with `auto`: at these strings, with which it begins. None: at the first token. */
+  /** Where the grammar starts with `auto`: at one of these strings, which is part of it. None: at the first token. */
   triggers: { type: "word" | "pattern"; value: string }[];
   /** Tokens that the server must not strip from the output. */
   preserved: string[];

@@ -1,6 +1,6 @@
 /**
- * DSML, the markup of DeepSeek-V3.2 and V4. Parameters stand between tags and say themselves whether they are strings, which are raw text,
- * or JSON. Each model has another word for the block, V4.1 has a blank in every tag, and any may write the others'.
+ * DSML, the markup of DeepSeek-V3.2 and V4. Parameters are wrapped in tags, which say whether the value is a string, as raw text, or JSON.
+ * Each model has its own word for the block, V4.1 has a blank in every tag, and each may write the others' form.
  */
 import type { Part, Tool } from "../core/nouns.ts";
 import type { RenderableCall } from "./dialect.ts";
@@ -17,10 +17,10 @@ export const STOPS = ["<｜end▁of▁sentence｜>"];
 export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜System｜>"];
 const WORDS = ["function_calls", "tool_calls", " calls", "toolcalls"];
-/** Models put a blank into tags, */
+/** Models insert blanks into tags. */
 const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
 const blanked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " ")];
-/** and other bars for the odd ones; */
+/** Models write other bars instead of the full-width ones. */
 const barred = (tag: string): string[] => ["｜", "|", "｜｜", "||", "‖"].map((bar) => tag.replaceAll("｜", bar));
 const closeSlips = (tag: string): Record<string, string> =>
   Object.fromEntries(
@@ -30,11 +30,11 @@ const closeSlips = (tag: string): Record<string, string> =>
       .slice(1)
       .map((slip) => [slip, `</｜DSML｜${tag}>`]),
   );
-/** and leave out what ends the block's. */
+/** Models leave out the `>` of the block's opener. */
 const OPEN = WORDS.flatMap((word) => barred(`<｜DSML｜${word}>`)).flatMap((tag) => [...spaced(tag), tag.replace(">", "\n")]);
 const CLOSE = WORDS.flatMap((word) => barred(`</｜DSML｜${word}>`)).flatMap(spaced);
 const INVOKES = blanked("<｜DSML｜invoke").flatMap(barred);
-/** All that is left of a call where a server drops special tokens, */
+/** What is left of a call's opener if a server drops special tokens. */
 const STRIPPED = ["", "<tool_calls>\n", "<function_calls>\n", "<calls>\n"].map((block) => `${block}<invoke `);
 const STRIPPED_CLOSE = ["</tool_calls>", "</function_calls>", "</calls>"];
 const blankedAll = (tags: readonly string[]): string[] => [...tags, ...tags.map((tag) => tag.replace(/<\/?/g, "$& "))];
@@ -57,7 +57,7 @@ const calls = tagCalls({
   wrappers: ["arguments", "input"],
 });
 
-/** which is so common that it is one only if the tool is declared. */
+/** Such a tag is so common that it opens a call only if the tool is declared. */
 const stripped = tagCalls({
   open: [],
   close: [],
@@ -88,13 +88,13 @@ export const createScanner = scannerOf({
 export const IMAGES = { image: "<｜deepseek_image｜>" };
 export const t = markup([...TURNS, ...STOPS, ...PRESERVED, IMAGES.image]);
 
-/** What a model has in its tags. */
+/** What differs in a model's tags. */
 export interface Tags {
   /** The word for the block. */
   readonly word: string;
-  /** Before the other words. */
+  /** What precedes `invoke` and `parameter`. */
   readonly blank?: string;
-  /** What stands for no arguments. */
+  /** What is written if there are no arguments. */
   readonly nothing?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * LG's EXAONE 4. Hermes' calls in one line, and results in tags of their own:
+ * LG's EXAONE 4. Hermes' calls on one line, and results in tags of their own:
  *
  *     [|assistant|]
  *     <tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>[|endofturn|]
@@ -14,7 +14,7 @@ import { jsonTags } from "./scan/json-tags.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, plainOutput, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
-/** The second is that of later versions. */
+/** Later versions have the second. */
 const STOPS = ["[|endofturn|]", "<|endofturn|>"];
 const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 const ROLES = ["[|system|]", "[|user|]", "[|assistant|]", "[|tool|]"];
@@ -45,7 +45,7 @@ function render(request: Request, _: unknown, { declared, thinking }: Setting): 
   };
 }
 
-/** What was thought is not repeated. */
+/** History does not repeat thinking. */
 function saidPieces(said: readonly Part[]): Pieces {
   const { thinking, text } = thoughtAndText(said);
   const pieces = textThenCalls(said, callPieces, thinking ? text.trim() : text);

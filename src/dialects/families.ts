@@ -1,33 +1,33 @@
 /**
- * Which model speaks what: one row per model family, the special before the general, because the first row that fits is the answer. A
- * row knows its family by the name and by marks of the chat template. A variant stands in a row where that family's template is the variant, or
- * is nearer to it than to the reference.
+ * Which dialect each model speaks: one row per model family, special ones before general ones, because the first row that fits wins. A row
+ * recognizes its family by the model's name and by marks in the chat template. A row names a variant if the family's template is that variant,
+ * or is closer to it than to the reference.
  */
 import type { Sampling } from "../core/nouns.ts";
 import type { DialectId } from "./dialect.ts";
 
-/** The model types of flutter_gemma, for programs that come from there. */
+/** The model types of flutter_gemma, for programs that were written for it. */
 export type ModelType = "gemmaIt" | "gemma" | "functionGemma" | "deepSeek" | "qwen" | "llama" | "hammer" | "phi" | "general";
 
-/** What a chat template must have, all of it; what it must not have has a `!` in front. */
+/** Strings that a chat template must all contain; one with a `!` in front it must not contain. */
 export type Marks = readonly string[];
 
 export interface SamplingDefaults {
   readonly values: Sampling;
-  /** Where the vendor says so. */
+  /** Where the vendor recommends them. */
   readonly source: string;
 }
 
 export interface Family {
-  /** As people call it. */
+  /** The family's usual name. */
   readonly name: string;
   readonly id: DialectId;
   readonly variant?: string;
-  /** In a name: lower case, with "-" for blanks and underscores. A letter before it is another name (`codegemma`). */
+  /** Matches names in lower case, with "-" for blanks and underscores; not after a letter (`codegemma`). */
   readonly models?: RegExp;
-  /** What a name with a size and without a word such as "instruct" is: the base model, or nobody knows, because LM Studio drops the word. */
+  /** What a name with a size but no word such as "instruct" means: the base model, or unclear, because LM Studio drops the word. */
   readonly bare?: "base" | "unclear";
-  /** It was not trained on tools, or its template is only like this one: never more than possible. */
+  /** The family was not trained on tools, or its template is only similar: the confidence is at most `possible`. */
   readonly doubtful?: true;
   readonly templates?: readonly Marks[];
   readonly sampling?: SamplingDefaults;
@@ -38,7 +38,7 @@ const from = (source: string, values: Sampling): SamplingDefaults => ({ values, 
 const card = (model: string, values: Sampling): SamplingDefaults => from(`model card of ${model}`, values);
 const config = (model: string, values: Sampling): SamplingDefaults => from(`generation_config.json of ${model}`, values);
 
-/** flutter_gemma has the same for FunctionGemma. */
+/** flutter_gemma uses the same values for FunctionGemma. */
 const GEMMA = config("google/gemma-3-4b-it", { temperature: 1, topK: 64, topP: 0.95 });
 const R1 = card("deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
 const LLAMA = config("meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
@@ -101,7 +101,7 @@ export const FAMILIES: readonly Family[] = [
     models: /deepseek[-.]?v?4(?![\db])/,
     templates: [["｜DSML｜", "!function_calls"]],
   },
-  // It reasons, and was not made for tools.
+  // Made for reasoning, not for tools.
   { name: "DeepSeek V3.2 Speciale", id: "deepseek-v3.2", variant: "deepseek-ai-v3.2", doubtful: true, models: /deepseek.*speciale/ },
   {
     name: "DeepSeek V3.2",
@@ -125,7 +125,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<｜tool▁sep｜>", "!```json"]],
     sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
   },
-  // They have its template, and were not trained on tools.
+  // Distills have R1's template, but were not trained on tools.
   {
     name: "a distill of DeepSeek R1",
     id: "deepseek-v3",
@@ -313,7 +313,7 @@ export const FAMILIES: readonly Family[] = [
     sampling: GPT_OSS,
   },
 
-  // ---- Tool specialists: before the families they were made from
+  // ---- Tool specialists: before the families of their base models
   {
     name: "xLAM-2 on Llama",
     id: "xlam",
@@ -414,7 +414,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<function_calls>", "<functions>", "<|im_start|>"]],
     sampling: card("allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
   },
-  // It was not trained on tools.
+  // Not trained on tools.
   { name: "Olmo 3 Think", id: "pythonic", variant: "olmo-3-7b-instruct", doubtful: true, models: /olmo-?3/ },
   { name: "a pythonic template", id: "pythonic", doubtful: true, templates: [["func_name1(params_name1"]] },
 
@@ -429,7 +429,7 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Phi-4-mini, by Microsoft", id: "phi4-mini", templates: [["<|tool|>", "<|/tool|>"]] },
   { name: "Phi-4-mini-reasoning", id: "phi4-mini", models: /phi-?4-mini-reasoning/, doubtful: true },
-  // It writes Qwen3-Coder's calls; its template is not at hand.
+  // It writes Qwen3-Coder's calls; its template is not available.
   {
     name: "Granite 4.2",
     id: "qwen3-coder",
@@ -503,7 +503,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["[TOOL_CALLS]", "[ARGS]"]],
     sampling: card("mistralai/Devstral-Small-2507", { temperature: 0.15 }),
   },
-  // Ollama's "mistral-small" and "mistral-large" are of those.
+  // Ollama's "mistral-small" and "mistral-large" are among these.
   {
     name: "Mistral Small 3.0/3.1, Large 2411",
     id: "mistral",
@@ -540,7 +540,7 @@ export const FAMILIES: readonly Family[] = [
     models: /north-mini|cohere2-?moe/,
     templates: [["<|START_ACTION|>", "<|START_TEXT|>"]],
   },
-  // Of the same architecture; its template is not at hand.
+  // It has the same architecture; its template is not available.
   { name: "Command A+", id: "cohere", doubtful: true, models: /command-?a-plus/ },
   {
     name: "Command A Reasoning",
@@ -572,7 +572,7 @@ export const FAMILIES: readonly Family[] = [
   { name: "Cohere's models", id: "cohere", doubtful: true, templates: [["<|START_ACTION|>"]] },
 
   // ---- Swiss AI
-  // The template of 1.5 is not at hand.
+  // The template of 1.5 is not available.
   { name: "Apertus 1.5", id: "apertus", doubtful: true, models: /apertus-?v?1[.-]5/, bare: "base" },
   {
     name: "Apertus",
@@ -584,7 +584,7 @@ export const FAMILIES: readonly Family[] = [
     sampling: card("swiss-ai/Apertus-8B-Instruct-2509", { temperature: 0.8, topP: 0.9 }),
   },
 
-  // ---- InternLM: their own templates have no tools, that of vLLM has
+  // ---- InternLM: its own templates have no tools, vLLM's does
   {
     name: "Intern-S1",
     id: "internlm",
@@ -601,7 +601,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|action_start|>", "<|plugin|>", "<|im_start|>"]],
   },
 
-  // ---- AI21: later ones write Hermes calls
+  // ---- AI21: later models write Hermes calls
   {
     name: "Jamba",
     id: "jamba",
@@ -633,7 +633,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Muse Glimmer",
     id: "muse-glimmer",
     variant: "muse-glimmer-30b",
-    models: /muse-?glimmer(?!.*assistant)/, // which is a draft model
+    models: /muse-?glimmer(?!.*assistant)/, // the assistant is a draft model
     templates: [["<atem:function_calls>", "<|eom|>"]],
   },
 
@@ -713,7 +713,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
   { name: "Ornith, Nex-N2", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith(?![a-z])|nex-n2(?!\d)/ },
-  // The same calls in another tag; its template is not at hand.
+  // The same calls in another tag; its template is not available.
   { name: "ZAYA1", id: "qwen3-coder", doubtful: true, models: /zaya-?1/, templates: [["<zyphra_tool_call>"]] },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
   { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
@@ -773,7 +773,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<tool_call>", "function calling AI model", "<|im_start|>"]],
   },
   {
-    name: "Hermes 4, DeepHermes", // the same calls, and turns of the model that each was made from
+    name: "Hermes 4, DeepHermes", // the same calls, in the turns of each base model
     id: "hermes",
     doubtful: true,
     models: /deephermes-?3|hermes-?4/,
@@ -847,7 +847,7 @@ export const FAMILIES: readonly Family[] = [
   { name: "Arch-Function, Arch-Agent", id: "hermes", models: /arch-(?:function|agent)/ },
   { name: "Jan", id: "hermes", models: /jan-(?:nano|v[1-3])/, sampling: QWEN3 },
 
-  // ---- Calls like those, in prompts of their own
+  // ---- Calls like Hermes', in prompts of their own
   {
     name: "SmolLM3",
     id: "smollm3",
@@ -898,7 +898,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<tool_calls>", "<|extra_0|>", "<|extra_4|>"]],
   },
   {
-    name: "Hunyuan 0.5B to 7B", // of the small ones the turns have other marks
+    name: "Hunyuan 0.5B to 7B", // the turns of the small models have other marks
     id: "hunyuan",
     doubtful: true,
     models: /hunyuan-(?:0\.5|1\.8|4|7)b/,
@@ -926,7 +926,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<role>HUMAN</role>", "<tool_call>", "thinking_option = 'off'"]],
   },
   {
-    name: "Ring 2, Ling 2.5 and 2.6", // the same calls, and turns of which little is known
+    name: "Ring 2, Ling 2.5 and 2.6", // the same calls, but little is known of the turns
     id: "ling",
     doubtful: true,
     models: /ring-(?:(?:mini|flash)-?(?:linear-)?2[.-]0|1t(?![a-z])|2[.-]5)|ling-?2[.-][56]/,
@@ -939,7 +939,7 @@ export const FAMILIES: readonly Family[] = [
     models: /exaone-?4[.-]0/,
     templates: [["[|endofturn|]", "<tool_result>"]],
   },
-  { name: "K-EXAONE 2", id: "qwen3-coder", doubtful: true, models: /k-exaone-?2[.-]/ }, // the same of it
+  { name: "K-EXAONE 2", id: "qwen3-coder", doubtful: true, models: /k-exaone-?2[.-]/ }, // little is known of its turns, too
   { name: "a later EXAONE", id: "exaone", doubtful: true, models: /(?:k-)?exaone-?4|k-exaone/, templates: [["endofturn|", "<tool_call>"]] },
   {
     name: "Bielik 3",
@@ -1001,7 +1001,7 @@ export const FAMILIES: readonly Family[] = [
     sampling: LLAMA,
     types: ["llama"],
   },
-  // Of 3.3 there is no base model.
+  // There is no base model of 3.3.
   { name: "Llama 3.3", id: "llama3", variant: "llama-3.1-8b-instruct", models: /llama-?v?3[.-]3(?![\db])(?!-nemotron)/, sampling: LLAMA },
   {
     name: "Llama 3.1",
@@ -1012,7 +1012,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|start_header_id|>", "respond with a JSON for a function call"]],
     sampling: LLAMA,
   },
-  // By name it is pythonic, as servers are told to ask it.
+  // By its name, Llama 4 is detected as pythonic, the form for which servers are configured.
   {
     name: "Llama 4 by Meta's template",
     id: "llama3",
@@ -1026,7 +1026,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|header_start|>", "Separate multiple function calls by"]],
   },
 
-  // ---- Not trained on tools: asked for JSON, in turns that the model knows
+  // ---- Not trained on tools: asked for JSON, in the model's own turns
   { name: "Gemma 3", id: "json", variant: "gemma", models: /gemma-?3n?(?![.\d])/, doubtful: true, sampling: GEMMA, types: ["gemmaIt"] },
   {
     name: "Gemma",
@@ -1065,7 +1065,7 @@ export const FAMILIES: readonly Family[] = [
     id: "json",
     variant: "plain",
     doubtful: true,
-    // A base model knows no turns: the plain transcript is what it continues best.
+    // A base model knows no turns: it continues a plain transcript best.
     types: ["gemma", "general"],
   },
 ];

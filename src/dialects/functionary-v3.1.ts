@@ -1,5 +1,5 @@
 /**
- * Functionary v3.1: a Llama 3.1 that calls functions as Meta's prompt for custom tools has it, by name and JSON object:
+ * Functionary v3.1: a Llama 3.1 that writes calls as in Meta's prompt for custom tools, with a name and a JSON object:
  *
  *     <function=get_weather>{"city": "Paris"}</function>
  */

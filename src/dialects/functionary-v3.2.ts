@@ -1,5 +1,5 @@
 /**
- * Functionary v3.2 on Llama 3.1. The recipient of what is said stands in a line of its own, a function or `all`; the prompt ends in `>>>`:
+ * Functionary v3.2 on Llama 3.1. Each message begins with a line that names its recipient, a function or `all`; the prompt ends in `>>>`:
  *
  *     all
  *     I look.>>>get_weather
@@ -78,7 +78,7 @@ function signature({ properties, required }: JsonObject = {}): string {
   return isObject(properties) && Object.keys(properties).length > 0 ? `(_: {${members(properties, required, "")}\n})` : "()";
 }
 
-/** The properties of an object, each in lines of its own. As the template has it: with no list of what is required all are. */
+/** The properties of an object, each on lines of its own. As in the template, all are required if `required` is missing. */
 const members = (properties: Json = {}, required: Json = [], offset: string): string =>
   Object.entries(isObject(properties) ? properties : {})
     .map(([key, schema]) => (isObject(schema) ? member(key, Array.isArray(required) && !required.includes(key), schema, offset) : ""))
@@ -92,7 +92,7 @@ function member(key: string, isOptional: boolean, schema: JsonObject, offset: st
   const isNested = type === "object" || (type === "array" && isObject(schema.items) && "type" in schema.items);
   return [
     about && `\n${offset}${about}`,
-    // Beside a plain type they stand only below a comment.
+    // A plain type has examples only if it has a comment, too.
     ...(about || isNested ? examples.map((example) => `\n${offset}// ${pythonText(example).replaceAll("'", '"')}`) : []),
     type === "array" ? `${listType(name, schema.items, offset)},`.replace(/,+$/, ",") : `${name}${valueType(schema, type, offset)},`,
   ].join("");
@@ -106,7 +106,7 @@ function valueType(schema: JsonObject, type: string, offset: string): string {
 const objectType = ({ properties, required }: JsonObject, offset: string): string =>
   `{${members(properties, required, `${offset}    `)}\n${offset}}`;
 
-/** The type of a list behind its name; inside of another list it has none. */
+/** The type of a list after its name, which is empty for a list inside another. */
 function listType(name: string, items: Json | undefined, offset: string): string {
   if (!isObject(items) || !("type" in items)) return `${name}[]`;
   const type = typeName(items);
@@ -125,7 +125,7 @@ function typeName({ type, oneOf }: JsonObject): string {
   return name === "integer" || name === "float" ? "number" : name;
 }
 
-/** What else is known of a value. */
+/** The description, default, format and limits of a value. */
 function comment(schema: JsonObject): string {
   const { description, default: value, type } = schema;
   const format = formatOf(schema);

@@ -1,5 +1,5 @@
 /**
- * FunctionGemma (google/functiongemma-270m-it and its fine-tunes). Strings stand between `<escape>` tokens and have no escapes inside:
+ * FunctionGemma (google/functiongemma-270m-it and its fine-tunes). Strings are quoted with `<escape>` tokens and have no escapes:
  *
  *     <start_function_call>call:get_weather{city:<escape>Paris<escape>,days:2}<end_function_call><start_function_response>
  */
@@ -43,7 +43,7 @@ const t = markup([...TOKENS, QUOTE, "<image_soft_token>"]);
 
 const VARIANTS = { "google-functiongemma-270m-it": t`<bos>` };
 
-/** Google: the model calls tools only with this sentence in front. */
+/** Google: the model calls tools only if this sentence precedes them. */
 const TRIGGER = "You are a model that can do function calling with the following functions";
 
 const gemma = gemmaSyntax({
@@ -64,7 +64,7 @@ function adapt(request: Request): Request {
   const { system, rest } = leadingSystem(request.messages);
   if (!system || !request.tools?.length || textOf(system).includes(TRIGGER)) return request;
   const said = system.filter((part) => part.type === "text").map((part) => part.text.trim());
-  const text = [said.join(""), TRIGGER].filter(Boolean).join("\n"); // one part: the blanks around each part get lost
+  const text = [said.join(""), TRIGGER].filter(Boolean).join("\n"); // one part, because each part is trimmed
   const content = [...system.filter((part) => part.type === "media"), { type: "text" as const, text }];
   return { ...request, messages: [{ role: "system", content }, ...rest] };
 }

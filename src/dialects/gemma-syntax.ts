@@ -51,7 +51,7 @@ const block = (format: GemmaFormat, kind: "declaration" | "call" | "response", n
 
 const quoted = ({ quote }: GemmaFormat, text: string): Pieces => [control(quote), text, control(quote)];
 
-/** In a schema all keys are quoted, elsewhere only those whose end the syntax would not find. */
+/** In a schema all keys are quoted, elsewhere only those whose end could not be found otherwise. */
 const writtenValue = (format: GemmaFormat, tree: Tree, isSchema = false): Pieces =>
   print<Pieces>(tree, {
     string: (text) => quoted(format, text),

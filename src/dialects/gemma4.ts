@@ -1,5 +1,5 @@
 /**
- * Gemma 4 (E2B to 31B, and fine-tunes). Strings stand between `<|"|>` tokens and have no escapes inside:
+ * Gemma 4 (E2B to 31B, and fine-tunes). Strings are quoted with `<|"|>` tokens and have no escapes:
  *
  *     <|channel>thought
  *     I need the weather.
@@ -38,7 +38,7 @@ const LABEL = "thought";
 const LABELS = new Marks([`${LABEL}\n`, `${LABEL}<channel|>`, `${LABEL}<|/think|>`]);
 const TOKEN = new Marks(TOKENS);
 
-/** Behind `<|channel>`: the label belongs to the opener. */
+/** After `<|channel>`: the label belongs to the opener. */
 const channel: Step = (s) => {
   const mark = s.match(LABELS);
   if (mark === undefined) return undefined;
@@ -47,14 +47,14 @@ const channel: Step = (s) => {
   return think;
 };
 
-/** Behind `<|think|>`: with nothing behind it, it is the switch of the system turn, and opens nothing. */
+/** After `<|think|>`: if a control token or nothing follows, it is the switch of the system turn, and opens no thinking. */
 const thinkTag: Step = (s) => {
   const mark = s.match(TOKEN);
   if (mark === undefined) return undefined;
   return mark !== "" || s.pos === s.stop ? control : think;
 };
 
-/** Slips at the beginning of the output: thinking without its opener, and calls. */
+/** Slips at the beginning of the output: thinking or a call without its opener. */
 const start: Step = (s) => {
   const mark = s.match(LABELLED);
   if (mark === undefined) return undefined;
@@ -64,7 +64,7 @@ const start: Step = (s) => {
 };
 const LABELLED = new Marks([`${LABEL}\n`]);
 
-/** Where the answer begins, and behind such a call: a call of a declared tool that has lost its opener. */
+/** At the beginning of the answer, and after such a call: a call of a declared tool without its opener. */
 const answer: Step = (s) => {
   const code = s.blanks();
   s.sayRun();
@@ -96,7 +96,7 @@ const createScanner = scannerOf({
 
 const t = markup([...TOKENS, QUOTE]);
 
-/** What the generation prompt says when the model shall not think: the small models never think unasked. */
+/** What the generation prompt adds if the model is not to think: the small models never think unasked. */
 const VARIANTS: Readonly<Record<string, Pieces>> = {
   "google-gemma-4-31b-2026-07-09": t`<|channel>thought\n<channel|>`,
   "google-gemma-4-e2b-2026-07-09": [],
@@ -129,7 +129,7 @@ function render(request: Request, noThought: Pieces, options: Setting): Rendered
 
 function head(thinks: boolean, system: Content | undefined, declared: Pieces): Pieces {
   if (!thinks && !system && !declared) return undefined;
-  const parts = system?.map((part) => [gemma.content([part]), system.length > 1 && " "]); // only here parts get a blank behind them
+  const parts = system?.map((part) => [gemma.content([part]), system.length > 1 && " "]); // only here does a blank follow each part
   return t`<|turn>system\n${thinks && t`<|think|>\n`}${parts}${declared}<turn|>\n`;
 }
 
@@ -141,7 +141,7 @@ function withoutThoughts(text: string): string {
   return kept.join("") + last;
 }
 
-/** The newline before the closer is there once: what a scanner read has it already. */
+/** Writes one newline before the closer: thinking that a scanner read ends with it already. */
 function thought(text: string): Pieces {
   return text === "" ? undefined : t`<|channel>thought\n${text.replace(/\n$/, "")}\n<channel|>`;
 }

@@ -1,5 +1,5 @@
 /**
- * GigaChat 3 and 3.1. Roles stand before a mark; a call is a JSON object, in 3.1 behind a mark of its own, in 3 in a message of its own:
+ * GigaChat 3 and 3.1. A mark follows each role. A call is a JSON object, in 3.1 after a mark of its own, in 3 in a message of its own:
  *
  *     I look.<|function_call|>{"name": "get_weather", "arguments": {"city": "Paris"}}<|message_sep|>
  *
@@ -16,7 +16,7 @@ import { dialectOf, filled, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["</s>"];
-/** The newlines are in the tokens. */
+/** The newlines are part of the tokens. */
 const SEPARATORS = ["<|message_sep|>\n\n", "<|role_sep|>\n"];
 const CALL = "<|function_call|>";
 
@@ -39,7 +39,7 @@ const createScanner = scannerOf({
 
 const t = markup(["<s>", ...SEPARATORS, CALL, ...STOPS]);
 
-/** How a call goes on behind the text of its message. */
+/** How a call is written after the text of its message. */
 const VARIANTS: Readonly<Record<string, (call: string) => Pieces>> = {
   "gigachat3.1-10b-a1.8b": (call) => t`<|function_call|>${call}`,
   "gigachat3-10b-a1.8b": (call) => t`<|message_sep|>\n\nfunction call<|role_sep|>\n${call}`,
@@ -88,7 +88,7 @@ function comment(text: Json | undefined, indent: string): string {
   return lines.map((line) => (line.trim() === "" ? "" : `${indent}// ${line}\n`)).join("");
 }
 
-/** A schema as a TypeScript type. `indent`: of what stands in an object. */
+/** A schema as a TypeScript type. `indent`: that of an object's members. */
 function typeName(schema: Json | undefined, indent: string): string {
   if (!isObject(schema)) return "any";
   const { type, enum: choices, format, items } = schema;
@@ -129,7 +129,7 @@ const limits = (schema: JsonObject, indent: string): string =>
 
 const quotedText = (value: Json): string => (typeof value === "string" ? `"${value}"` : pythonText(value));
 
-/** What the vendor says before all others. */
+/** The vendor's system text, which precedes all others. */
 const RULES = `<role_description>
 Description of the roles available in the dialog.
 
@@ -206,7 +206,7 @@ export const gigachat = dialectOf({
   models: ["GigaChat3", "GigaChat3.1"],
   variants: VARIANTS,
   stops: STOPS,
-  // Before version 3.1 a call stands behind it.
+  // In version 3 a call may follow it.
   variantStops: { "gigachat3.1-10b-a1.8b": ["<|message_sep|>"] },
   preserved: [...SEPARATORS, CALL],
   createScanner,

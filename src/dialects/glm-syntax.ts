@@ -1,5 +1,5 @@
 /**
- * Calls as GLM writes them, which others do too: keys and values between tags, as raw text, tight or each on a line of its own.
+ * GLM's calls, which other models write too: keys and values between tags, as raw text, with no gap or each on a line of its own.
  *
  *     <tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
@@ -14,7 +14,7 @@ import { tagCalls } from "./scan/tag-calls.ts";
 
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"];
 
-/** `prefix`: what others have in front of the names of tags. */
+/** `prefix`: what other models put before the names of tags. */
 function callsOf(stops: readonly string[], prefix: string) {
   const tag = (text: string): string => text.replace(/\w/, `${prefix}$&`);
   const [open, close, key, value, thinkClose] = [
@@ -33,7 +33,7 @@ function callsOf(stops: readonly string[], prefix: string) {
     stops,
     bareNames: "always",
     escaped: true,
-    wrappers: [], // as GLM-4 wrote them
+    wrappers: [], // arguments may be one JSON object, as GLM-4 wrote them
     json: jsonCalls({ marks: [open, close, thinkClose, ...stops] }).marked,
   });
   return { open, block, close, thinkOpen: tag("<think>"), thinkClose };
@@ -55,7 +55,7 @@ export function glmScanner({ stops, ...turns }: Pick<Spec, "stops" | "control" |
   });
 }
 
-/** What stands between any two things. */
+/** The separator between tags. */
 export type Gap = "" | "\n";
 
 const t = markup(PRESERVED);

@@ -1,5 +1,5 @@
 /**
- * GLM-4.5 to 5.3. Keys and values stand between tags, as raw text; until 4.6 each on a line of its own:
+ * GLM-4.5 to 5.3. Keys and values are wrapped in tags, as raw text; up to 4.6 each is on a line of its own:
  *
  *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
@@ -14,7 +14,7 @@ import { dialogue, resultText, textOf, textParts, thinkingOf, thoughtAndText, tu
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
 
-/** LongCat writes such calls, too, or JSON between its tags. */
+/** LongCat writes the same calls, with a prefix in the tags, or JSON between its tags. */
 const createScanner = glmScanner({ stops: [...STOPS, "</longcat_s>"], control: TURNS }, ["", "longcat_"]);
 
 // ---- Rendering
@@ -23,19 +23,19 @@ const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>
 
 interface Variant {
   readonly gap: Gap;
-  /** What stands for no thinking, and in the turn that goes on, if that is something else. */
+  /** What is written instead of thinking; `noneYet`: in the current turn, if that differs. */
   readonly none: Pieces;
   readonly noneYet?: Pieces;
-  /** The prompt opens the thinking. Otherwise the model does, and a user who wants none says so. */
+  /** The prompt opens thinking. Otherwise the model does, and `/nothink` after user messages switches it off. */
   readonly opens: boolean;
-  /** Whether thinking stays in history, by what somebody wishes. */
+  /** Whether history keeps thinking. `wish`: the request's `thinking.keep`. */
   readonly keeps: (wish: boolean | undefined) => boolean;
   readonly tool: (tool: Tool) => JsonObject;
-  /** Thinking stands as it was thought, and a result of several parts as one text. */
+  /** Thinking is written untrimmed, and a result of several parts as one text. */
   readonly plain?: true;
-  /** What the system says of how much to think. */
+  /** How the system turn names each effort. */
   readonly efforts?: Readonly<Record<Effort, string>>;
-  /** It cannot be told not to. */
+  /** Thinking cannot be switched off. */
   readonly alwaysThinks?: true;
 }
 
@@ -94,7 +94,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   };
 }
 
-/** Until 5.0 a result that is a list of parts is as many results, each as Python prints it: so the model was trained. */
+/** Before GLM-5, a list of text parts becomes one result per part, each as Python prints it: the models were trained on that. */
 const resultPieces = (results: readonly RenderableResult[], { gap, plain }: Variant): Pieces =>
   results
     .flatMap(({ output }) => (!plain && textParts(output)?.map(pythonLiteral)) || resultText(output))

@@ -1,6 +1,6 @@
 /**
- * GLM-4 before 4.5: GLM-4-9B-Chat, GLM-4-0414, GLM-Z1-0414. A message of the model begins with a header, which is empty or names a tool:
- * behind it stand the arguments. The first header follows the mark that ends the prompt.
+ * GLM-4 before 4.5: GLM-4-9B-Chat, GLM-4-0414, GLM-Z1-0414. A message of the model begins with a header, which is empty or names a tool;
+ * then the arguments follow. The first header follows the mark that ends the prompt.
  *
  *     get_weather
  *     {"city": "Paris"}<|assistant|>get_time
@@ -30,7 +30,7 @@ const readObject = jsonArguments(new Marks([ASSISTANT, ...THINK_TAGS.close, ...S
 
 const begins = (s: Scan, start: string): boolean => s.tools.some(({ name }) => name.startsWith(start));
 
-/** The name of a tool, alone on its line, and an object below it; all else is text. `any`: or a word that nobody declared. */
+/** The name of a tool, alone on its line, and an object below it; anything else is text. `any`: the tool need not be declared. */
 const nameOf = (any: boolean): Step => {
   const object: Step = (s) => {
     const code = s.blanks();
@@ -55,7 +55,7 @@ const nameOf = (any: boolean): Step => {
 const anyName = nameOf(true);
 const declaredName = nameOf(false);
 
-/** Behind the mark of a message: a name, or the newline that ends an empty header. */
+/** After the mark of a message: a name, or the newline that ends an empty header. */
 const header: Step = (s) => {
   s.keepMarks();
   s.word = "";
@@ -71,7 +71,7 @@ const emptyOrName: Step = (s) => {
   return firstLine;
 };
 
-/** Where a message begins whose header nobody saw: its first line may be the name of a tool all the same. */
+/** At the beginning of a message whose header is not in the output: its first line may still be the name of a tool. */
 const content: Step = (s) => {
   s.word = "";
   s.bound(release);
@@ -98,13 +98,13 @@ const createScanner = scannerOf({
 const t = markup([...TURNS, ...STOPS, ASSISTANT, "<think>", "</think>", "<eop>", "[MASK]", "[sMASK]"]);
 
 interface Variant {
-  /** Before the tools. */
+  /** The text before the tools. */
   readonly head: string;
-  /** Behind the name in a header. */
+  /** What follows the name in a header. */
   readonly gap: "\n" | " \n";
-  /** System texts stand in front, each in a turn of its own. */
+  /** System messages are moved to the front, each in a turn of its own. */
   readonly hoists: boolean;
-  /** The prompt opens the thinking, and what anybody says is trimmed. */
+  /** The prompt opens thinking, and the texts of all messages but system ones are trimmed. */
   readonly thinks: boolean;
 }
 
@@ -136,14 +136,14 @@ function render({ messages }: Request, variant: Variant, { declared }: Setting):
 
 const words = (text: string, { thinks }: Variant): string => (thinks ? text.trim() : text);
 
-/** A text and each call are messages of their own. What was thought is not repeated. */
+/** A text and each call are messages of their own. History does not repeat thinking. */
 function saidPieces(said: readonly Part[], variant: Variant): Pieces {
   const text = words(variant.thinks ? thoughtAndText(said).text : textOf(said), variant);
   const calls = writtenCalls(said, (call) => callPieces(call, variant));
   return [(text || calls.length === 0) && t`<|assistant|>\n${text}`, calls.map(unmarked)];
 }
 
-/** A call that could not be read was kept with its mark, or stood behind the one of the prompt. */
+/** The raw of a malformed call has its mark, or the mark was in the prompt. */
 const unmarked = (call: Pieces): Pieces => (typeof call === "string" ? t`<|assistant|>${call.replace(/^<\|assistant\|>/, "")}` : call);
 
 const callPieces = (call: RenderableCall, { gap }: Variant): Pieces => t`<|assistant|>${call.name}${gap}${argumentsText(call)}`;

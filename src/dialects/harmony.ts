@@ -1,5 +1,5 @@
 /**
- * Harmony: gpt-oss. The output is a row of messages, each with a header that says who speaks to whom on which channel:
+ * Harmony: gpt-oss. The output is a series of messages, each with a header that gives the sender, the recipient and the channel:
  *
  *     <|channel|>analysis<|message|>Need the weather.<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Paris"}<|call|>
  */
@@ -52,7 +52,7 @@ const openHeader =
     return header;
   };
 
-/** A header rides in the raw of what it opens. Where it cannot go on, what stands behind its last mark is text. */
+/** A header goes into the raw of the message that it opens. If it cannot be a header, what follows its last mark is text. */
 const header: Step = (s) => {
   const mark = s.until(MARKS);
   s.word += s.run;
@@ -81,10 +81,10 @@ function behindMarks(header: string): string {
   return header.slice(Math.max(0, ...marks));
 }
 
-/** Words that stand in every header. */
+/** The words that headers are made of. */
 const WORDS = ["assistant", "analysis", "commentary", "final", "json", "to"];
 
-/** Half a word or half a mark may be the last of it. */
+/** The output ended in a header, perhaps inside a word or a mark. */
 const cutHeader: Step = (s) => {
   const behind = behindMarks(s.word).replace(/<[|a-z]*$/, "");
   const isHeader = (part: string): boolean => WORDS.some((word) => word.startsWith(part));
@@ -93,7 +93,7 @@ const cutHeader: Step = (s) => {
   return speak;
 };
 
-/** What a message is: its recipient decides, then its channel. */
+/** What a message is depends on its recipient, then on its channel. */
 function route(s: Scan): Step {
   const recipient = /\bto=([^\s<]*)/.exec(s.word)?.[1];
   if (recipient === "assistant") return aside;
@@ -111,11 +111,20 @@ function call(s: Scan, recipient: string): Step {
   return body;
 }
 
-/** A message to the model itself is neither call nor text. */
+/** A message to the model itself is neither a call nor text. A long one leaves in portions. */
 const aside: Step = (s) => {
+  s.bound(restOfAside, MAX_NAME);
+  return inAside;
+};
+const inAside: Step = (s) => {
   const mark = s.until(MARKS);
   if (mark === undefined) return undefined;
+  s.unbound();
   return control;
+};
+const restOfAside: Step = (s) => {
+  s.control();
+  return aside;
 };
 
 const body: Step = (s) => {
@@ -155,7 +164,7 @@ const createMessageScanner = scannerOf({
   control: [...TOKENS, ...EDGES],
   callsInThinking: "promote",
   start,
-  // What is left of the headers where somebody stripped all marks.
+  // What is left of the headers if a server strips all marks.
   phrases: { open: ["analysis"], close: ["assistantfinal", "<|end|>"], calls: { "assistantcommentary to=": stripped } },
 });
 /** A header always ends the message before it, thinking or not. */
@@ -187,7 +196,7 @@ function render(request: Request, identity: string, options: Setting): Rendered 
   const { declared } = options;
   const { system, rest } = leadingSystem(request.messages);
   const spoken = rest.filter((message) => message.role === "assistant");
-  // What was thought before a call is dropped as soon as an answer follows; before an answer it stands only to train on.
+  // Thinking before a call is dropped as soon as an answer follows. Thinking before an answer is written only for training.
   const answered = spoken.findLastIndex(({ content }) => callsOf(content).length === 0);
   const thinks = new Set<readonly Part[]>(spoken.slice(answered + 1).map(({ content }) => content));
   const last = rest.at(-1);
@@ -273,7 +282,7 @@ function objectType({ properties, required }: JsonObject): string {
   return `{\n${lines.join("")}}`;
 }
 
-/** As the template has it: a comma on either side of the comment, and the bare word where the type is a choice. */
+/** As in the template: commas before and after the comment, and no quotes if the type is a choice. */
 function byDefault({ default: value, enum: choices, oneOf }: JsonObject): string {
   if (value === undefined) return "";
   if (filled(choices)) return `, // default: ${pythonText(value)}`;
@@ -292,7 +301,7 @@ function typeName(schema: JsonObject): string {
   return TYPES[String(type)] ?? "any";
 }
 
-/** A long choice is any, as the template has it: a comment in it would swallow the brackets. */
+/** As in the template, a long choice becomes `any`: a comment in it would swallow the brackets. */
 function itemType(items: Json | undefined): string {
   if (!isObject(items)) return "any";
   if (items.type === "string") return "string";

@@ -44,9 +44,9 @@ import {
 
 // ---- Scanning
 
-// LongCat has a tag of its own; Jamba and others write a list of calls behind the third, NVIDIA's older Nemotrons behind the fourth.
+// Other models' tags: LongCat has its own; Jamba and others write a list of calls after `<tool_calls>`, older Nemotrons after `<TOOLCALL>`.
 const listed = listedOf(json);
-/** Qwen2.5-Coder leaves the tags out, or has others. */
+/** Qwen2.5-Coder omits the tags, or writes others. */
 const untagged = jsonCalls({
   wrappers: {
     ...{ "```json": "```", "```": "```", "<tools>": "</tools>", "<function>": "</function>" },
@@ -68,13 +68,13 @@ const createScanner = scannerOfCalls(
 // ---- Rendering
 
 interface Variant {
-  /** What the system says when nobody else does. */
+  /** The system text of a request without one. */
   readonly system?: string;
-  /** Thinking of the current turn stands in the prompt. */
+  /** The prompt shows the thinking of the current turn. */
   readonly thinks: boolean;
   /** The prompt opens the model's thinking. */
   readonly opens?: true;
-  /** How messages and results in parts are written; unsaid: messages as one text, and results as Python prints them. */
+  /** How messages and results in parts are written. Default: messages as one text, results as Python prints them. */
   readonly content?: (content: Content) => Pieces;
   /** The prompt is Nous Research's. */
   readonly nous?: true;
@@ -115,7 +115,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
 const printedResults = (results: readonly RenderableResult[], { content }: Variant): Pieces =>
   resultPieces(results, (result) => (content ? content(resultContent(result)) : printedResult(result.output)));
 
-/** Thinking stands in the current turn alone; the last message has a block even if it is empty. */
+/** Only the current turn shows thinking; the last message has a thinking block even if it is empty. */
 function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: boolean, isLast: boolean): Pieces {
   if (!thinks && !opens) return textThenCalls(said, callPieces);
   const { thinking, text } = thoughtAndText(said);

@@ -1,5 +1,5 @@
 /**
- * Tencent's Hunyuan-A13B and the dense Hunyuans that came with it. Calls are a list between tags; an answer may stand in tags too:
+ * Tencent's Hunyuan-A13B and the dense Hunyuans that came with it. Calls are a list between tags; an answer may be in tags too:
  *
  *     <think>
  *     I need the weather.
@@ -25,7 +25,7 @@ const PRESERVED = ["<tool_calls>", "</tool_calls>", "<think>", "</think>"];
 
 // ---- Scanning
 
-/** "Assistant:", which an answer begins with where there are tools. */
+/** "Assistant:", with which an answer begins if there are tools. */
 const SPEAKER = "助手：";
 /** What an answer may begin with, and how one in tags ends. */
 const BEGINNINGS = new Marks([
@@ -93,7 +93,7 @@ const dateTime = (now: Date): string => {
   return `${date} ${time} 星期${DAYS[now.getDay()]}`;
 };
 
-/** Behind the tools: what the caller wants besides, the form of calls once more, and what the time is. */
+/** After the tools: the request's system text, the form of calls once more, and the current time. */
 const reminder = (rules: string | undefined): Pieces => {
   const form = t`\n如果你决定返回函数调用，请将其格式化为${FORM}，不得包含其他文本。`;
   const otherwise = "\n否则，请参考开头说的三种情况，以助手：开头进行回复。\n\n";

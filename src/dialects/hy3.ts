@@ -1,5 +1,5 @@
 /**
- * Tencent Hy3. GLM's keys and values in a block, each on a line of its own; all tags have a suffix, which those of the preview had not:
+ * Tencent Hy3. GLM's keys and values in a block, each on a line of its own; all tags have a suffix, except in the preview:
  *
  *     <tool_calls:opensource>
  *     <tool_call:opensource>get_weather<tool_sep:opensource>
@@ -71,7 +71,7 @@ const respelled = (text: string): string => text.replace(TOKEN, suffixed);
 interface Variant {
   readonly t: Markup;
   readonly bos: Pieces;
-  /** Whether thinking stays, of the turn that goes on or of all, by what somebody wishes. */
+  /** Whether history keeps the thinking of the current turn or of another. `wish`: the request's `thinking.keep`. */
   readonly keeps: (current: boolean, hasTools: boolean, wish: boolean | undefined) => boolean;
 }
 
@@ -81,7 +81,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "hy3-preview": { t, bos: t`<｜hy_begin▁of▁sentence｜>`, keeps: (current, hasTools, wish = false) => wish && current && hasTools },
 };
 
-/** It knows two, and none. */
+/** The template knows two efforts, and none. */
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "high", max: "high" };
 
 function render(request: Request, { t, bos, keeps }: Variant, options: Setting): Rendered {
@@ -89,7 +89,7 @@ function render(request: Request, { t, bos, keeps }: Variant, options: Setting):
   const { system, rest } = hoisted(request, "");
   const thinks = options.thinking === true;
   const last = messages.at(-1);
-  /** An answer that stands last is to be continued. */
+  /** Whether this is an answer at the end of the conversation, which the model is to continue. */
   const isOpen = (said: readonly Part[]): boolean => last?.role === "assistant" && last.content === said && callsOf(said).length === 0;
   return {
     bos,

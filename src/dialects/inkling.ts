@@ -1,5 +1,5 @@
 /**
- * Inkling by Thinking Machines. Every message is of one kind, and a call is a message that begins with its name; the prompt opens the first:
+ * Inkling by Thinking Machines. Every message has a kind; a call is a message that begins with its name. The prompt opens the first one:
  *
  *     <|content_thinking|>I need the weather.<|end_message|><|message_model|>get_weather<|content_invoke_tool_json|>{"name":"get_weather","args":{"city":"Paris"}}<|end_message|><|content_model_end_sampling|>
  */
@@ -21,7 +21,7 @@ const CALL = "<|content_invoke_tool_json|>";
 const THINKING = "<|content_thinking|>";
 const TEXT = "<|content_text|>";
 const END = "<|end_message|>";
-/** What else a message may be; those of tools that take text are shown as they are. */
+/** The kinds of messages. Calls of tools that take text (`invoke_tool_text`) are shown as text. */
 const KINDS = [TEXT, THINKING, CALL, "<|content_invoke_tool_text|>", "<|content_tool_error|>"];
 const OTHERS = [
   ...["<|message_user|>", "<|message_system|>", "<|message_tool|>", "<|content_xml|>", "<|endoftext|>"],
@@ -32,7 +32,7 @@ const OTHERS = [
 
 const calls = jsonCalls({ marks: [CALL, SPEAKER, END, ...STOPS] });
 
-/** The name of a message rides in the raw of the call, which has it too. Where no message begins behind it, it is text. */
+/** The name in a call's header goes into the raw of the call, whose object repeats it. If no message follows the name, it is text. */
 const HEADER_ENDS = new Marks([...KINDS, SPEAKER, END, ...STOPS, ...OTHERS, " ", "\n"]);
 const inHeader: Step = (s) => {
   const mark = s.readWord(HEADER_ENDS);
@@ -67,7 +67,7 @@ const createScanner = scannerOf({
 
 const t = markup([SPEAKER, END, ...KINDS, ...STOPS, ...OTHERS]);
 
-/** How much it thinks, if nobody says so. */
+/** The default effort. */
 const VARIANTS = { inkling: "high" } as const;
 const EFFORTS = { minimal: "0.1", low: "0.2", medium: "0.7", high: "0.9", xhigh: "0.99", max: "0.99" } as const;
 
@@ -90,7 +90,7 @@ function render({ messages, thinking }: Request, most: keyof typeof EFFORTS, opt
 
 const ROLES = { system: t`<|message_system|>`, user: t`<|message_user|>` };
 
-/** Each part is a message. */
+/** Each part is a message of its own. */
 const contentMessages = (role: keyof typeof ROLES, content: Content): Pieces =>
   content.map((part) => {
     if (part.type === "text") return part.text === "" ? [] : t`${ROLES[role]}<|content_text|>${part.text}<|end_message|>`;

@@ -1,6 +1,6 @@
 /**
- * InternLM2, InternLM2.5 and InternLM3; Intern-S1 writes its calls alike. A call is a JSON object between marks, behind the word for
- * who shall act:
+ * InternLM2, InternLM2.5 and InternLM3; Intern-S1 writes the same calls. A call is a JSON object between marks, after `<|plugin|>`, which
+ * says who is to act:
  *
  *     I need the weather.<|action_start|><|plugin|>
  *     {"name": "get_weather", "parameters": {"city": "Paris"}}<|action_end|>

@@ -26,7 +26,7 @@ const t = markup([
   ...["<documents>", "</documents>", "<active_output_modes>", "</active_output_modes>", "<citations>", "</citations>"],
 ]);
 
-/** What the system says when nobody else does. */
+/** The system text of a request without one. */
 const VARIANTS = { "jamba-mini-1.7": "" };
 
 const ROLES = { system: t`<|system|>`, user: t`<|user|>`, assistant: t`<|assistant|>`, tool: t`<|tool|>` };

@@ -49,7 +49,7 @@ type Side = "system" | "user" | "assistant";
 
 /** A model family. */
 interface Variant extends TurnMarks {
-  /** Without one the system text is the beginning of the first user turn. */
+  /** Without a system turn, the system text begins the first user turn. */
   readonly hasSystem: boolean;
   readonly trims: boolean;
   readonly media?: Placeholders;
@@ -90,7 +90,7 @@ const render = (request: Request, variant: Variant, { declared }: Setting): Rend
   messages: sidesOf(request.messages, variant, declared).map(({ side, text }) => variant.turn(side, variant.trims ? trimmed(text) : text)),
 });
 
-/** The conversation as turns of alternating sides; what one side says in a row is joined by an empty line. */
+/** The conversation as turns of alternating sides; successive messages of one side are joined by an empty line. */
 function sidesOf(messages: readonly Message[], variant: Variant, declared: Pieces): { side: Side; text: Pieces }[] {
   const sides: { side: Side; text: Pieces }[] = [];
   const add = (side: Side, text: Pieces): void => {
@@ -122,7 +122,7 @@ const content = (parts: readonly Part[], { media = {} }: Variant): Pieces =>
     return part.type === "media" && mediaPiece(part, media);
   });
 
-/** Each call stands on its own line. Thinking is not repeated. */
+/** Each call is on a line of its own. History does not repeat thinking. */
 function saidPieces(parts: readonly Part[], variant: Variant): Pieces {
   const visible = parts.filter((part) => part.type !== "thinking" && !(part.type === "text" && part.text === ""));
   return visible.map((part, i) => {

@@ -1,5 +1,5 @@
 /**
- * Kimi K3. Everything stands in elements of three control tokens, and each argument says its type; strings are raw text, all else is JSON:
+ * Kimi K3. Everything is in elements made of three control tokens. Each argument names its type; strings are raw text, all else is JSON:
  *
  *     <|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
  */
@@ -49,7 +49,7 @@ const all: Head = { ...HEAD, read: () => ({ name: "", type: "json" }) };
 const unescaped = (text: string | undefined): string | undefined => text?.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
 const CALL = "<|open|>call ";
-/** Some servers drop the tokens between the two. */
+/** Some servers drop the tokens between `tools` and `call`. */
 const GLUED = "<|open|>toolscall ";
 const calls = tagCalls({
   open: [opened("tools")],
@@ -65,7 +65,7 @@ const calls = tagCalls({
   opaque: true,
 });
 
-/** Behind `<|open|>` or `<|close|>`: the name of an element that is no call and no thought, and its attributes. */
+/** After `<|open|>` or `<|close|>`: the name and the attributes of an element that is neither a call nor thinking. */
 const header: Step = (s) => {
   s.word = "";
   return inHeader;
@@ -99,7 +99,7 @@ const t = markup(TOKENS);
 const element = (tag: Pieces, body: Pieces, name: string): Pieces => t`<|open|>${tag}<|sep|>${body}<|close|>${name}<|sep|>`;
 const message = (attributes: string, body: Pieces): Pieces => [element(`message ${attributes}`, body, "message"), t`<|end_of_msg|>`];
 
-/** How much it thinks, if nobody says so. */
+/** The default effort. */
 const VARIANTS = { "kimi-k3": "max" } as const;
 
 function render(request: Request, most: keyof typeof EFFORTS, options: Setting): Rendered {
@@ -131,7 +131,7 @@ const CHOICES = { required: "You MUST call tools", none: "You MUST NOT call any 
 
 const EFFORT =
   "`thinking_effort` guides on how much to think in your thinking channel (not including the response channel), supported values include `low`, `medium`, `high`, and `max`.\nNow the system is invoked with ";
-/** The template knows three. */
+/** The template knows three efforts. */
 const EFFORTS = { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "max", max: "max" } as const;
 
 const RAW_JSON = "Your response must be raw JSON data without markdown code blocks (```json) or any additional formatting.";
@@ -169,7 +169,7 @@ const argumentPieces = (call: RenderableCall): Pieces =>
 
 const typeName = (value: Tree): string => (value instanceof Numeral ? "number" : typeOf(value as Json));
 
-/** Results stand in the order of the calls, if each of them answers one. */
+/** Results in the order of the calls, if each of them answers one. */
 const inOrder = (results: readonly Answer[], calls: readonly ToolCall[]): readonly Answer[] =>
   results.every(({ id, call }) => call?.id === id && calls.includes(call))
     ? calls.flatMap((call) => results.filter((result) => result.call === call))

@@ -14,7 +14,7 @@ import { dialogue, leadingSystem, resultText, textOf, thinkingOf, thoughtAndText
 const STOPS = ["</assistant>"];
 const TURNS = ["<system>", "</system>", "<user>", "</user>", "<assistant>"];
 
-/** Somebody who writes of XML means such turns as text. */
+/** The turns are not control tokens: a model that writes about XML means them as text. */
 const createScanner = glmScanner({ stops: STOPS, turns: TURNS });
 
 // ---- Rendering
@@ -23,9 +23,9 @@ const t = markup(["〈|EOS|〉", ...TURNS, ...STOPS, ...PRESERVED, "<tool_respon
 
 interface Variant {
   readonly gap: Gap;
-  /** What the system says if nobody says anything. */
+  /** The system text of a request without one. */
   readonly system: string;
-  /** Unless somebody says otherwise. */
+  /** Whether the model thinks by default. */
   readonly thinks: boolean;
 }
 
@@ -69,7 +69,7 @@ const inOneLine = (said: readonly Part[], thinks: boolean): Pieces => [
   writtenCalls(said, (call) => callPieces(call, "")),
 ];
 
-/** Thinking stays, whatever was asked for. */
+/** History keeps all thinking, whatever the request says. */
 function lines(said: readonly Part[]): Pieces {
   const { thinking, text } = thoughtAndText(said);
   return [

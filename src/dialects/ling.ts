@@ -1,5 +1,5 @@
 /**
- * inclusionAI's Ling 2: Qwen3's words for tools and calls, in turns of its own.
+ * inclusionAI's Ling 2: Qwen3's declaration of tools and its calls, in turns of its own.
  *
  *     <role>ASSISTANT</role><tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
@@ -40,7 +40,7 @@ function render(request: Request, _: unknown, { declared }: Setting): Rendered {
   };
 }
 
-/** Thinking stands in the current turn alone. */
+/** Only the current turn shows thinking. */
 function saidPieces(said: readonly Part[], current: boolean): Pieces {
   const { thinking, text } = thoughtAndText(said);
   if (!current || !thinking) return textThenCalls(said, callPieces, text);

@@ -18,14 +18,14 @@ import { dialogue, leadingSystem, resultText, textOf, textThenCalls, thoughtAndT
 const STOPS = ["<|role_end|>", "<|endoftext|>"];
 const ROLE = ["<role>", "</role>"];
 
-/** Somebody who writes of XML means such tags as text. */
+/** The role tags are not control tokens: a model that writes about XML means them as text. */
 const createScanner = glmScanner({ stops: STOPS, turns: ROLE });
 
 // ---- Rendering
 
 const t = markup([...ROLE, ...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
 
-/** What the system says of thinking, if the caller has not said it. */
+/** The sentence about thinking in the system turn, unless the request's system text has one of them. */
 const VARIANTS = { "ling-3.0": { on: "detailed thinking on", off: "detailed thinking off" } };
 
 function render(request: Request, modes: (typeof VARIANTS)["ling-3.0"], options: Setting): Rendered {

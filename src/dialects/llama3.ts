@@ -1,6 +1,6 @@
 /**
  * Llama 3.1 to 3.3, Llama 4 by its own template, and fine-tunes that keep Meta's JSON calls. Usually the whole answer is the call,
- * sometimes behind a tag:
+ * sometimes after a tag:
  *
  *     {"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "get_time", "parameters": {"timezone": "Europe/Paris"}}
  *
@@ -47,7 +47,7 @@ const calls = jsonCalls({
 });
 const named = namedOf(calls);
 
-/** `<function=f>{…}</function>`, as version 3.1 learned it for custom tools: only a declared name makes it a call. */
+/** `<function=f>{…}</function>`, which version 3.1 learned for custom tools: only a declared name makes it a call. */
 const NAME_END = new Marks([">", "<", " ", "\n"]);
 const custom: Step = (s) => {
   const mark = s.readWord(NAME_END);
@@ -79,9 +79,9 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 interface Variant extends TurnMarks {
-  /** The turn of the system, with what a caller said in it. */
+  /** The system turn. `given`: the request's system text. */
   readonly system: (given: Content | undefined, hasTools: boolean, now: Date) => Pieces;
-  /** Before the tools, which stand before the first thing that the user says. */
+  /** The text before the tools, which precede the first user message. */
   readonly head: string;
   readonly other: (role: string, content: Content, declared: Pieces) => Pieces;
   readonly said: (said: readonly Part[], calls: Pieces[]) => Pieces;
@@ -96,7 +96,7 @@ Respond in the format {"name": function name, "parameters": dictionary of argume
 
 `;
 
-/** `today`: as the template tells it. */
+/** `today`: the date as the template writes it. */
 const three = (today: (now: Date) => string): Variant => ({
   ...LLAMA3,
   system: (given = [], hasTools, now) => {
@@ -107,7 +107,7 @@ const three = (today: (now: Date) => string): Variant => ({
   other: (role, content, declared) => LLAMA3.turn(role, [declared, printedText(content).trim()]),
   said: (said, calls) => LLAMA3.turn("assistant", joined([textOf(said).trim(), ...calls].filter(Boolean), "\n")),
   separator: "; ",
-  // Also a string is printed as JSON: so the models were trained.
+  // Even a string is printed as JSON: the models were trained on that.
   result: (output) => LLAMA3.turn("ipython", pythonJson(output)),
 });
 
@@ -118,14 +118,14 @@ const FOUR: Variant = {
   system: (given, hasTools) => given && LLAMA4.turn("system", [hasTools && ENVIRONMENT, textOf(given).trim()]),
   head: HEAD,
   other: (role, content, declared) => LLAMA4.turn(role, declared ? [declared, trimmed(shown(content))] : shown(content)),
-  // The template puts into Python's tags what was said beside calls.
+  // The template puts the text of a message with calls into Python's tags.
   said: (said, calls) =>
     LLAMA4.turn("assistant", callsOf(said).length > 0 ? [t4`<|python_start|>${textOf(said)}<|python_end|>`, calls] : [textOf(said), calls]),
   separator: "",
   result: (output) => LLAMA4.turn("ipython", pythonJson(output)),
 };
 
-/** Lines end before the marks of turns, and some begin before them. */
+/** The template adds newlines before the marks that end turns, and before some that begin them. */
 const VLLM_FOUR: Variant = {
   ...FOUR,
   open: ["\n", LLAMA4.open],

@@ -1,5 +1,5 @@
 /**
- * MiniCPM5. Each parameter in a tag, its value as raw text, or as XML's CDATA where it holds markup or newlines; no block around calls:
+ * MiniCPM5. Each parameter is in a tag, its value raw text, or XML's CDATA if it has markup or newlines; no block surrounds the calls:
  *
  *     <function name="write_file"><param name="path">a.html</param><param name="text"><![CDATA[<b>Hi</b>]]></param></function>
  */
@@ -21,7 +21,7 @@ const TAGS = ["<function", "</function>", "<param", "</param>"];
 
 // ---- Scanning
 
-/** Some servers lose the blank behind a token, or show it as its tokenizer writes it. */
+/** Some servers lose the blank after a token, or show it as the tokenizer spells it. */
 const spaced = (tag: string): string[] => [" ", "", "\u0120"].map((blank) => `${tag}${blank}name=`);
 const FUNCTION = spaced("<function");
 const PARAM = spaced("<param");
@@ -30,7 +30,7 @@ const CDATA = new Marks(["<![CDATA["]);
 const CLOSER = "]]></param>";
 const IN_SECTION = new Marks([CLOSER, ...STOPS]);
 
-/** What stands in a section ends with it. */
+/** Only the end of a CDATA section ends the value in it. */
 const section =
   (value: Step): Step =>
   (s) => {
@@ -92,7 +92,7 @@ function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   return [isThought && thought(thinking), textThenCalls(said, callPieces, isThought ? text.replace(/^\n+/, "") : text)];
 }
 
-/** As Python prints it, where JSON has the same escapes. */
+/** A value as Python prints it, or as JSON if Python needs escapes that JSON does not have. */
 const printed = (value: Tree): string => {
   const text = pythonLiteral(value);
   return /\\[xU]/.test(text) ? pythonJson(value) : text;

@@ -1,5 +1,5 @@
 /**
- * MiniMax-M1. Calls stand one below the other between tags, and each result has a turn:
+ * MiniMax-M1. Calls are on lines of their own between tags, and each result has a turn:
  *
  *     <tool_calls>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}

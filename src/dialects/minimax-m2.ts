@@ -1,5 +1,5 @@
 /**
- * MiniMax-M2. Parameters stand between tags, each value as raw text:
+ * MiniMax-M2. Parameters are wrapped in tags, each value as raw text:
  *
  *     <minimax:tool_call>
  *     <invoke name="get_weather">
@@ -49,7 +49,7 @@ const createScanner = scannerOf({
 
 const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
 
-/** What the system says when nobody else does. */
+/** The system text of a request without one. */
 const VARIANTS: Readonly<Record<string, string>> = {
   "minimax-m2": "You are a helpful assistant.",
   ...Object.fromEntries(
@@ -63,7 +63,7 @@ const VARIANTS: Readonly<Record<string, string>> = {
 function render(request: Request, fallback: string, options: Setting): Rendered {
   const { messages, thinking } = request;
   const { system, rest } = leadingSystem(messages);
-  // The template has no switch for thinking, so only a request can ask for what it does not do.
+  // The template cannot switch thinking off: this goes beyond it, and only if the request itself disables thinking.
   const silent = options.thinking === false && thinking?.enabled === false;
   return {
     bos: t`]~!b[`,
@@ -81,7 +81,7 @@ function render(request: Request, fallback: string, options: Setting): Rendered 
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
 
-/** The model needs its thinking back while a round is open. */
+/** The model must see its thinking of the current turn. */
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   const { thinking, text } = thoughtAndText(said);
   return [thinks && thinking && thought(thinking), text, batched(said, callPieces).map((block) => ["\n", block])];
@@ -111,7 +111,7 @@ When making tool calls, use XML format to invoke tools and pass parameters:
 </minimax:tool_call>`;
 
 const callPieces = (calls: readonly RenderableCall[]): Pieces => t`<minimax:tool_call>\n${calls.map(invoke)}</minimax:tool_call>`;
-/** A result that is a list of parts is as many results, each with a newline: so the model was trained. */
+/** A list of text parts becomes one result per part, each with a newline: the model was trained on that. */
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   joined(
     results

@@ -1,5 +1,5 @@
 /**
- * MiniMax-M3. Arguments stand in elements of their own names, which nest, and every tag of a call behind one token:
+ * MiniMax-M3. Arguments are nested elements that have their names; every tag of a call follows the same token:
  *
  *     ]<]minimax[>[<tool_call>
  *     ]<]minimax[>[<invoke name="get_weather">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>
@@ -59,7 +59,7 @@ const VARIANTS = {
     "Your model version is MiniMax-M3, developed by MiniMax. Knowledge cutoff: January 2026. Founded in early 2022, MiniMax is a global AI foundation model company committed to advancing the frontiers of AI towards AGI.",
 };
 
-/** What the model is told about its thinking, and what opens its answer. */
+/** The rule about thinking in the system turn, and what opens the answer. */
 const MODES = {
   enabled: {
     rule: "enabled. You MUST think step by step before every response, including after receiving function/tool results.",
@@ -113,7 +113,7 @@ ${calls.map((call) => t`]<]minimax[>[<invoke name=${quoted(call.name)}>${valuePi
 
 const element = (name: string, value: Pieces): Pieces => t`]<]minimax[>[<${name}>${value}]<]minimax[>[</${name}>`;
 
-/** What is null is not there, or empty in a list. */
+/** Null is left out; in a list it is an empty element. */
 const valuePieces = (tree: Tree): Pieces =>
   print<Pieces>(tree, {
     string: (text) => text,

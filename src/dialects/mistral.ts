@@ -1,6 +1,6 @@
 /**
- * Mistral: 7B v0.3, Nemo, Small, Medium, Large, Codestral, Magistral, Devstral, Ministral. Up to version 7 the tokenizers have a list of calls
- * behind the mark, then a name and its arguments; version 11 has an id between them:
+ * Mistral: 7B v0.3, Nemo, Small, Medium, Large, Codestral, Magistral, Devstral, Ministral. Up to tokenizer version 7 a list of calls
+ * follows the mark, later a name and its arguments; version 11 has an id between them:
  *
  *     [TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}, "id": "abcdef123"}]
  *     [TOOL_CALLS]get_weather[CALL_ID]abcdef123[ARGS]{"city": "Paris"}
@@ -46,7 +46,7 @@ const TOKENS = [
 const UNTHINK = ["[/THINK]", "</think>"];
 const MARKS = [CALLS, ...UNTHINK, ...STOPS];
 const calls = jsonCalls({ marks: MARKS });
-/** One call object that lost its list. Arguments without a name are none. */
+/** A call object without a list. An object that holds only arguments is not a call. */
 const alone = jsonCalls({ marks: MARKS, needsArguments: true });
 const named = namedOf(calls);
 const LIST = new Marks(["[", "{", CALL_ID, ARGS, CALLS, ...UNTHINK]);
@@ -106,7 +106,7 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const IMAGES = { image: "[IMG]" };
-/** What a prompt of ours never has, and data may forge. */
+/** Tokens that `render` never writes, but data may forge. */
 const OTHERS = ["[IMG_BREAK]", "[IMG_END]", "[AUDIO]", "[BEGIN_AUDIO]", "[PREFIX]", "[SUFFIX]", "[MIDDLE]"];
 const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, ...OTHERS]);
 
@@ -148,18 +148,18 @@ You may have access to tools that you can use to fetch information or perform ac
 Always prioritize using tools to provide the most accurate and helpful response. If tools are not available, inform the user that you cannot perform the requested action at the moment.`;
 
 interface Variant {
-  /** What the system says when nobody else does. */
+  /** The system text of a request without one. */
   readonly system?: (today: string) => Pieces;
-  /** Tools stand before the last user message, and not in front of all. */
+  /** Tools come before the last user message instead of before all messages. */
   readonly toolsLast: boolean;
-  /** There is no mark for the system: its text is the beginning of the last user message. */
+  /** There is no mark for the system text: it begins the last user message. */
   readonly systemLast: boolean;
   readonly thinks: boolean;
-  /** It is told whether to think. */
+  /** The prompt says whether to think. */
   readonly told?: true;
   readonly calls: (calls: readonly RenderableCall[]) => Pieces;
   readonly result: (id: string, result: RenderableResult) => Pieces;
-  /** An image stands in front of the one text that it comes with. */
+  /** An image precedes the text if a message has just these two. */
   readonly imageFirst?: true;
 }
 
@@ -168,7 +168,7 @@ const listed = (call: RenderableCall): string =>
 const listedCalls = (calls: readonly RenderableCall[]): Pieces => t`[TOOL_CALLS][${joined(calls.map(listed), ", ")}]`;
 const namedResult: Variant["result"] = (id, { output }) => t`[TOOL_RESULTS]${id}[TOOL_CONTENT]${printedResult(output)}[/TOOL_RESULTS]`;
 
-/** Of the tokenizer's version 13; what the system says by default differs from model to model. */
+/** Tokenizer version 13; the default system text differs from model to model. */
 const V13: Variant = {
   toolsLast: false,
   systemLast: false,
@@ -205,7 +205,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 };
 
-/** A text that is JSON stands for what it says. */
+/** A text that is JSON is written as it is. */
 function jsonResult(output: Json): string {
   const text = resultText(output);
   return readLossless(text) === undefined ? compactJson(text) : text;

@@ -1,5 +1,5 @@
 /**
- * Muse Glimmer. The output is a row of messages, each with a header that says to whom it goes: the model itself, the user, or a tool.
+ * Muse Glimmer. The output is a series of messages, each with a header that gives its recipient: the model itself, the user, or a tool.
  *
  *     to=self<|message|>I need the weather.<|eom|><|start|>assistant to=get_weather<|message|><atem:function_calls>
  *     <atem:invoke name="get_weather">
@@ -33,8 +33,8 @@ const BLOCK = "<atem:function_calls>";
 const PARAMETER = "<atem:parameter ";
 
 /**
- * The prompt says `f.*` of a tool `f`, so models write `f.f`. They also put the end of a header into the name, or in the place of its end,
- * which is then where the first parameter begins.
+ * The prompt lists a tool `f` as `f.*`, so models write `f.f`. They also write `<|message|>` inside the name, or instead of the end of the
+ * tag, which then ends where the first parameter begins.
  */
 const INVOKE: Head = {
   ...ATTRIBUTES,
@@ -70,7 +70,7 @@ const start: Step = (s) => {
   return speak;
 };
 
-/** In the header of the first message this stands in the prompt. */
+/** For the first message this is part of the prompt. */
 const SPEAKER = "assistant";
 const USER = "user";
 
@@ -96,7 +96,7 @@ const header: Step = (s) => {
   return inHeader;
 };
 
-/** Where the end of a message is missing, only the recipient of the next one is there; or it is text. */
+/** If the end of a message is missing, only the recipient of the next one shows that it begins; otherwise `to=` is text. */
 const RECIPIENT = "to=";
 const inRecipient = headerUpTo(new Marks([MESSAGE, "<", " ", "\n", "\t", "\r"]));
 const recipient: Step = (s) => {
@@ -104,7 +104,7 @@ const recipient: Step = (s) => {
   return inRecipient;
 };
 
-/** The output ended in a header: nobody knows to whom it would have gone, or it would have been a call. */
+/** The output ended in a header: its recipient is still unknown, or it is a tool. */
 const cutHeader: Step = (s) => {
   const [, to = ""] = s.word.split(` ${RECIPIENT}`);
   if ([USER, "self"].some((word) => word.startsWith(to))) return control;
@@ -124,7 +124,7 @@ const answer: Step = (s) => {
   return s.tools.length > 0 ? answerOrCall : speak;
 };
 
-/** Models forget whom they call. What begins with the call of a declared tool is no answer. */
+/** Models forget to name the tool as the recipient: a message that begins with the call of a declared tool is no answer. */
 const answerOrCall: Step = (s) => {
   const mark = s.match(callsOf(s.tools));
   if (mark === undefined) return undefined;
@@ -167,9 +167,9 @@ const t = markup([...TOKENS, ...OTHERS]);
 
 interface Variant {
   readonly image: string;
-  /** What it says of several calls. */
+  /** The instruction about several calls. */
   readonly several: string;
-  /** What the system says of the effort is said in the model's word. */
+  /** In a system text, "reasoning effort" becomes the model's own "reasoning strength". */
   readonly strength: boolean;
 }
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -219,7 +219,7 @@ const STRENGTH: Readonly<Record<string, string>> = { effort: "strength", Effort:
 
 const namespaces = (tools: readonly Tool[]): string[] => [...new Set(tools.map(({ name }) => name.split(".", 1)[0] ?? ""))];
 
-/** All messages of a turn but the last end in `<|eom|>`. Text beside calls goes to the user. */
+/** All messages of a turn but the last end in `<|eom|>`. Text before calls goes to the user. */
 function saidPieces(said: readonly Part[]): Pieces {
   const text = textOf(said);
   const calls = writtenCalls(said, callMessage);

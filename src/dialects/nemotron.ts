@@ -29,7 +29,7 @@ const t = markup([
   ...["<AVAILABLE_TOOLS>", "</AVAILABLE_TOOLS>", "<TOOL_RESPONSE>", "</TOOL_RESPONSE>"],
 ]);
 
-/** Those that there are. */
+/** Joins the pieces that are not empty. */
 const some = (pieces: readonly Pieces[], separator: string): Pieces =>
   joined(
     pieces.filter((piece) => piece),
@@ -42,12 +42,12 @@ interface Variant extends Pick<Rendered, "bos" | "open"> {
   readonly user: (text: string) => Pieces;
   readonly said: (text: string, calls: readonly Pieces[]) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
-  /** Where words switch thinking: what they are looked for in. */
+  /** The roles whose messages may switch thinking with `/think` and `/no_think`. */
   readonly switchedBy?: readonly Message["role"][];
-  /** Behind the generation prompt. */
+  /** What follows the generation prompt, if the model is to think and if not. */
   readonly thinks?: Pieces;
   readonly silent?: Pieces;
-  /** What the tools are told with. */
+  /** The text around the declared tools. */
   readonly words?: { readonly before: Pieces; readonly after: Pieces };
 }
 

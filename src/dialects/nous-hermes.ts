@@ -1,5 +1,5 @@
 /**
- * The prompt of Nous Research's Hermes 2 Pro and Hermes 3, which Qwen took the calls from. Tools stand in a system message before all others,
+ * The prompt of Nous Research's Hermes 2 Pro and Hermes 3, whose calls Qwen adopted. A system message before all others declares the tools,
  * each with its signature in Python, and results have a turn of their own:
  *
  *     <|im_start|>tool
@@ -25,7 +25,7 @@ export const render = (request: Request, declared: Pieces, results: (results: re
     dialogue(turnsOf(request.messages), {
       other: (role, content) => turnPieces(role, textOf(content)),
       said: (said) => turnPieces("assistant", textThenCalls(said, callPieces)),
-      // The template's line breaks are so.
+      // As in the template: the newline is inside the turn, and missing in the last one.
       results: (given, isLast) => t`<|im_start|>tool\n${results(given)}${isLast ? "" : "\n"}<|im_end|>`,
     }),
   ],
@@ -37,19 +37,19 @@ const TYPES = new Map([
   ["number", "float"],
   ["integer", "int"],
   ["boolean", "bool"],
-  ["array", "list[Union[]]"], // the template does not find what is in it
+  ["array", "list[Union[]]"], // the template fails to find the type of the items
 ]);
 
-/** A schema as a type of Python. */
+/** A schema as a Python type. */
 function typeName(schema: Json | undefined): string {
   const { type, additionalProperties } = isObject(schema) ? schema : {};
-  if (type === undefined) return "Union[]"; // nor any type
+  if (type === undefined) return "Union[]"; // the template's output for a schema without a type
   if (Array.isArray(type)) return `Union[${type.map((one) => typeName({ type: one })).join(",")}]`;
   if (type === "object") return additionalProperties === undefined ? "dict" : `dict[str, ${typeName(additionalProperties)}]`;
   return TYPES.get(String(type)) ?? "Any";
 }
 
-/** Nothing in the description is escaped. */
+/** As in the template, nothing in the description is escaped. */
 function toolText({ name, description = "", parameters = {} }: Tool): string {
   const params = Object.entries(isObject(parameters.properties) ? parameters.properties : {}).map(([key, schema]) => ({
     key,

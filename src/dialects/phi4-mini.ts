@@ -1,5 +1,5 @@
 /**
- * Phi-4-mini, Phi-4-multimodal and firefunction-v2. A call stands in a list behind a word:
+ * Phi-4-mini, Phi-4-multimodal and firefunction-v2. Calls are a list after a word:
  *
  *     functools[{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "UTC"}}]
  */
@@ -21,7 +21,7 @@ const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
 const calls = jsonCalls({ marks: ["<|tool_call|>", "<|/tool_call|>", "</think>", ...STOPS] });
 
 const createScanner = scannerOf({
-  // The marks are those of Microsoft's own template.
+  // `<|tool_call|>` and its closer are those of Microsoft's own template.
   calls: { functools: listedOf(calls), "<|tool_call|>": calls.marked },
   closers: ["<|/tool_call|>"],
   thinking: THINK_TAGS,

@@ -20,7 +20,7 @@ export class Numeral {
 
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[^\s,\]}]*/g;
 
-/** The tree of a JSON text, `undefined` if it is none. Strings get a tag in front and numbers become strings, so that the engine can read it. */
+/** The tree of a JSON text; `undefined` if it is not JSON. `JSON.parse` gets strings with a tag before them, and numbers as strings. */
 export function readLossless(text: string): Tree | undefined {
   try {
     JSON.parse(text);
@@ -35,7 +35,7 @@ export function readLossless(text: string): Tree | undefined {
   }
 }
 
-/** The arguments of a call, as the model wrote them where that is known. */
+/** The arguments of a call, as the model wrote them if that is known. */
 export function argumentsTree(call: RenderableCall): Tree {
   const tree = call.json === undefined ? undefined : readLossless(call.json);
   return tree instanceof Map ? tree : call.arguments;
@@ -51,8 +51,8 @@ export const callObject = (call: RenderableCall, key: "arguments" | "parameters"
   `{"name": ${compactJson(call.name)}, "${key}": ${argumentsText(call)}}`;
 
 /**
- * The arguments of a call where each stands between tags of its own: strings as they are, all else printed. What is printed can be kept
- * from holding one of the `tags`; a string cannot.
+ * The arguments of a call for formats that wrap each in tags: strings as they are, anything else printed. If printed text contains one of
+ * the `tags`, its `<` is escaped; a string has no escapes.
  */
 export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value: Tree) => string = pythonJson) =>
   entriesOf(argumentsTree(call)).map(([key, value]) => {
@@ -61,11 +61,11 @@ export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value:
     return { key, value, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
   });
 
-/** A day as `%Y-%m-%d` has it. */
+/** A date as `%Y-%m-%d`. */
 export const isoDate = (date = new Date()): string =>
   [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
 
-/** An id as Mistral's templates want it: one of another form is written as a hash of it. */
+/** An id as Mistral's templates require it; an id of another form is replaced by its hash. */
 export function nineCharacters(id = ""): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
   const digits = (length: number, seed: number): string => {
@@ -76,13 +76,13 @@ export function nineCharacters(id = ""): string {
   return digits(5, 0x811c9dc5) + digits(4, 0x5bd1e995);
 }
 
-/** An attribute's value. No format can escape in it; one with both kinds of quotes cannot be written. */
+/** An attribute's value. The formats have no escapes, so a text with both kinds of quotes cannot be written. */
 export const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
 
 /** The same where quotes can be escaped. */
 export const attribute = (text: string): string => `"${text.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
 
-/** A name in a tag, `<function=NAME>`: quoted where its end would not be found. */
+/** A name in a tag, `<function=NAME>`: quoted if its end could not be found otherwise. */
 export const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);
 
 /** Python's spelling, but lists and objects as JSON. */
@@ -95,20 +95,25 @@ export function entriesOf(value: Tree): [string, Tree][] {
 
 export const itemsOf = (list: readonly Tree[]): Tree[] => list.map((item, i) => spelled(list, String(i), item));
 
-/** A number as the client wrote it, where it would be printed otherwise. */
+/** A number as the client wrote it, if it would be printed differently. */
 function spelled(holder: object, key: string, item: Tree): Tree {
   const text = numberText(holder, key, item);
   return text ? new Numeral(text) : item;
 }
 
-/** In the order of Jinja's `dictsort`: by the code points of the lower-cased key, so that what needs two code units comes last. */
-export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
-  const rank = ([key]: [string, Tree]): string => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
+type Entries = readonly [string, Tree][];
+
+/** By the code points of the keys, so that characters of two code units come last. */
+function sortedBy(entries: Entries, keyOf: (key: string) => string): [string, Tree][] {
+  const rank = ([key]: [string, Tree]): string => keyOf(key).replace(/[^\0-\uffff]/gu, "\uffff$&");
   return entries.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
 
+/** In the order of Jinja's `dictsort`, which lower-cases the keys. */
+export const dictsort = (entries: Entries): [string, Tree][] => sortedBy(entries, (key) => key.toLowerCase());
+
 /** In the order of Python's `sorted`: upper case before lower. */
-export const keysort: typeof dictsort = (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+export const keysort: typeof dictsort = (entries) => sortedBy(entries, (key) => key);
 
 /** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */
 export function pythonNumber(value: number | Numeral): string {
@@ -117,13 +122,13 @@ export function pythonNumber(value: number | Numeral): string {
   return value.toExponential().replace(/e-(\d)$/, "e-0$1");
 }
 
-/** How one way of writing values spells them, as text or as what a prompt is made of. */
+/** How a format spells values, as text or as pieces of a prompt. */
 interface Style<T> {
   readonly string: (text: string) => T;
   readonly word: (value: boolean | null) => T;
   readonly pair: (key: string, value: T) => T;
   readonly wrap: (open: string, items: T[], close: string) => T;
-  /** The order of an object's pairs, if not their own. */
+  /** The order of an object's pairs, if they are sorted. */
   readonly sort?: typeof dictsort;
 }
 
@@ -163,7 +168,7 @@ const PYTHON_JSON = inText();
 
 /** `json.dumps(value, ensure_ascii=False)` */
 export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
-/** `json.dumps(value, ensure_ascii=False, indent=4)`, or by as many blanks */
+/** `json.dumps(value, ensure_ascii=False, indent=4)`, or with another indent */
 export const prettyJson = (value: Tree, indent = "    "): string => print(value, inText(indented(indent)));
 export const compactJson = (value: Tree): string => print(value, compact());
 export const sortedJson = (value: Tree): string => print(value, { ...compact(), sort: dictsort });

@@ -19,15 +19,15 @@ import { type Content, contentPieces } from "./transcript.ts";
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
-/** Models of others close calls with all but the first. */
+/** All but the first belong to other vendors' models. */
 const CLOSERS = ["</tool_call>", "</longcat_tool_call>", "</zyphra_tool_call>", "</tool_calls>", "</TOOLCALL>"];
 
 export const MARKS = ["<tool_call>", ...CLOSERS, "</think>", ...STOPS];
 
-/** Behind a tag: a call as a JSON object, or a list of such. */
+/** After a tag: a call as a JSON object, or a list of them. */
 export const json = jsonCalls({ marks: MARKS });
 
-/** `first`: what an answer may begin with. */
+/** `first`: the step at the beginning of an answer. */
 export const scannerOfCalls = (calls: Spec["calls"], first = speak) =>
   scannerOf({
     calls,
@@ -44,7 +44,7 @@ export const t = markup(["<|im_start|>", ...STOPS, ...PRESERVED, "<tool_response
 const vision = markup(["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"]);
 const VISION = { image: "<|image_pad|>", video: "<|video_pad|>" };
 
-/** Text, and images and films where they were shown. */
+/** Text, images and videos in their order. */
 export const shownContent = (content: Content): Pieces =>
   contentPieces(content, VISION, (placeholder) => vision`<|vision_start|>${placeholder}<|vision_end|>`);
 
@@ -60,7 +60,7 @@ export const resultPieces = (results: readonly RenderableResult[], print: (resul
 export const tagged = (json: string): Pieces => t`<tool_call>\n${json}\n</tool_call>`;
 export const callPieces = (call: RenderableCall): Pieces => tagged(callObject(call));
 
-/** Qwen3's words for tools, which others took over. */
+/** Qwen3's declaration of tools, which others adopted. */
 export const toolPieces = (tools: readonly Tool[], print = pythonJson): Pieces => t`# Tools
 
 You may call one or more functions to assist with the user query.

@@ -109,7 +109,7 @@ export function listDialects(): Dialect[] {
   return [...DIALECTS];
 }
 
-/** By its id, with a variant behind it or not (`hermes`, `hermes/qwen2.5-7b-instruct`), or as it was detected. Throws where it is not known. */
+/** A dialect by its id, with or without a variant (`hermes`, `hermes/qwen2.5-7b-instruct`), or by a detection. Throws if it is unknown. */
 export function getDialect(setting: string | Pick<Detection, "id" | "variant">): Dialect {
   const [id, variant] = typeof setting === "string" ? setting.split(/\/(.*)/s) : [setting?.id, setting?.variant];
   const dialect = DIALECTS.find((dialect) => dialect.id === id);

@@ -1,5 +1,5 @@
 /**
- * Reka Edge. Qwen3's words for tools and calls, in turns without a mark of their own before them:
+ * Reka Edge. Qwen3's declaration of tools and its calls, in turns that no mark opens:
  *
  *     human: Weather in Paris?<sep>assistant: <tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
@@ -26,8 +26,8 @@ const createScanner = jsonTags(["<tool_call>"], { stops: STOPS });
 
 const t = markup([...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
 
-/** `json.dumps(value)` */
-const ascii = (json: string): string => json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** `json.dumps(value)`, which escapes DEL, too. */
+const ascii = (json: string): string => json.replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 function render(request: Request, _: unknown, { declared, thinking }: Setting): Rendered {
   const { system, rest } = hoisted(request);

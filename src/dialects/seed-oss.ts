@@ -1,5 +1,5 @@
 /**
- * Seed-OSS. Qwen3-Coder's tags in a block of its own, and each value in one line with its tags:
+ * Seed-OSS. Qwen3-Coder's tags in a block of its own, with each value on the line of its tags:
  *
  *     <seed:think>I need the weather.</seed:think>
  *     <seed:tool_call>
@@ -78,7 +78,7 @@ const NO_THOUGHT = t`<seed:think>
 <seed:cot_budget_reflect>The current thinking budget is 0, so I will directly start answering the question.</seed:cot_budget_reflect>
 </seed:think>`;
 
-/** Each thing begins a line; an empty line is between text and calls. */
+/** Thinking, text and calls each begin a line; an empty line separates text and calls. */
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said).trim();
   const text = textOf(said).trim();

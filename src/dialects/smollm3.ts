@@ -1,5 +1,5 @@
 /**
- * SmolLM3. Calls as Hermes writes them, in turns like Qwen's, behind a system message with headings; a result is what the user says:
+ * SmolLM3. Hermes' calls in turns like Qwen's, after a system message with headings; results are user messages:
  *
  *     <tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
@@ -24,9 +24,9 @@ const createScanner = jsonTags(["<tool_call>"], { stops: STOPS, control: ["<|im_
 const t = markup(["<|im_start|>", ...STOPS, ...PRESERVED]);
 
 interface Variant {
-  /** The system message says what day it is. */
+  /** The system message gives the date. */
   readonly dated: boolean;
-  /** It is closed even if there are no tools. */
+  /** The system message is closed even if there are no tools. */
   readonly closes: boolean;
 }
 
@@ -39,7 +39,7 @@ const NAME = "You are a helpful AI assistant named SmolLM, trained by Hugging Fa
 const THINKS =
   " Your role as an assistant involves thoroughly exploring questions through a systematic thinking process before providing the final precise and accurate solutions. This requires engaging in a comprehensive cycle of analysis, summarizing, exploration, reassessment, reflection, backtracking, and iteration to develop well-considered thinking process. Please structure your response into two main sections: Thought and Solution using the specified format: <think> Thought section </think> Solution section. In the Thought section, detail your reasoning process in steps. Each step should include detailed considerations such as analysing questions, summarizing relevant findings, brainstorming new ideas, verifying the accuracy of the current steps, refining any errors, and revisiting previous steps. In the Solution section, based on various attempts, explorations, and reflections from the Thought section, systematically present the final solution that you deem correct. The Solution section should be logical, accurate, and concise and detail necessary steps needed to reach the conclusion.";
 
-/** In a system text: it shall stand alone. */
+/** In a system text: it replaces the template's own. */
 const OVERRIDE = "/system_override";
 
 function render(request: Request, { dated, closes }: Variant, { declared, thinking, now = new Date() }: Setting): Rendered {

@@ -1,5 +1,5 @@
 /**
- * Upstage's Solar Open. The output is a row of messages: a thought, an answer, or calls in a section, each with an id, a name and a JSON object.
+ * Upstage's Solar Open. The output is a series of messages: thinking, an answer, or a section of calls with an id, a name and a JSON object.
  *
  *     <|think|>I need the weather.<|end|><|begin|>assistant<|tool_calls|><|tool_call:begin|>a1b2c3d4e5<|tool_call:name|>get_weather<|tool_call:args|>{"city": "Paris"}<|tool_call:end|><|calls|>
  */
@@ -48,7 +48,7 @@ const calls = sectionSteps(
 );
 const HEADER_ENDS = new Marks([CALL_NAME, CALL_ARGUMENTS, "<|end|>", ...calls.marks]);
 
-/** In the first message this stands in the prompt. */
+/** For the first message this is part of the prompt. */
 const SPEAKER = "<|begin|>assistant";
 
 const createScanner = scannerOf({
@@ -66,7 +66,7 @@ const createScanner = scannerOf({
 const PRESERVED = [...TURNS, ...calls.marks, CALL_NAME, CALL_ARGUMENTS];
 const t = markup([...PRESERVED, ...OTHERS]);
 
-/** Who it is told to be. */
+/** The model's name in the system message. */
 const VARIANTS = { "solar-open-100b": "Solar Open 100B" };
 
 function render(request: Request, name: string, options: Setting): Rendered {
@@ -96,7 +96,7 @@ function render(request: Request, name: string, options: Setting): Rendered {
 const message = (role: string, text: Pieces): Pieces => t`<|begin|>${role}<|content|>${text}<|end|>`;
 const thought = (text: string): Pieces => t`<|begin|>assistant<|think|>${text}<|end|>`;
 
-/** Text beside calls is a message of its own. */
+/** Text before calls is a message of its own. */
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   const thinking = thinkingOf(said);
   const text = textOf(said);

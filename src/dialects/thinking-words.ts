@@ -1,6 +1,6 @@
 /** `/think` and `/no_think`: words in a message that switch the thinking of some models on and off. */
 
-/** What a text says of it, if it does. */
+/** Whether a text switches thinking on or off, if it does either. */
 export function thinkingWord(text: string): boolean | undefined {
   if (text.includes("/no_think")) return false;
   return text.includes("/think") || undefined;

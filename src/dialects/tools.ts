@@ -1,4 +1,4 @@
-/** Tools as text. */
+/** Makes a whole dialect from what its file defines, and writes tools as JSON objects. */
 import { checkRequest } from "../core/check.ts";
 import type { Json, JsonObject, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, VariantOptions } from "./dialect.ts";
@@ -20,32 +20,32 @@ export function functionObject({ name, description, parameters, strict }: Tool):
 /** The same in OpenAI's wrapper. */
 export const functionTool = (tool: Tool): JsonObject => ({ type: "function", function: functionObject(tool) });
 
-/** In a schema, which is JSON of any kind: a list with something in it. */
+/** Whether a value in a schema, which may be any JSON, is a list that is not empty. */
 export const filled = (list: Json | undefined): list is readonly Json[] => Array.isArray(list) && list.length > 0;
 
 /** A conversation as a template writes it. */
 export interface Rendered {
-  /** The token in front of all, where the tokenizer does not add it. */
+  /** The first token, for tokenizers that do not add it. */
   readonly bos?: Pieces;
   readonly messages: Pieces;
   /** The generation prompt. */
   readonly open: Pieces;
 }
 
-/** How a format writes the turns of all sides, where it writes them alike. */
+/** How a format writes turns, if it writes those of all roles alike. */
 export interface TurnMarks extends Omit<Rendered, "messages"> {
   readonly turn: (role: string, text: Pieces) => Pieces;
 }
 
 /** What `render` was asked for. */
 export interface Setting extends Omit<RenderOptions, "thinking"> {
-  /** Whether the model shall think, if anybody said so. */
+  /** Whether the model is to think, if the options or the request say so. */
   readonly thinking: boolean | undefined;
   /** The tools, if there are any. */
   readonly declared: Pieces;
 }
 
-/** What a dialect writes down; all else follows from it. Nothing is never asked for: no list is empty, and no thinking. */
+/** What a dialect's file defines; the rest is derived from it. The lists and the thinking passed to these functions are never empty. */
 interface Definition<V>
   extends Pick<Dialect, "id" | "title" | "models" | "stops" | "variantStops" | "preserved" | "createScanner" | "adapt"> {
   /** Template revisions in circulation, and what is special about each. The first is the reference. */
@@ -59,7 +59,7 @@ interface Definition<V>
 
 export function dialectOf<V>({ variants, render, tools, calls, results, thinking, ...rest }: Definition<V>): Dialect {
   const names = Object.keys(variants);
-  /** What is special about the revision that was asked for, or else the reference. */
+  /** What is special about the requested revision, or about the reference. */
   const variantOf = ({ variant = names[0] ?? "" }: VariantOptions = {}): V => {
     const found = names.includes(variant) ? variants[variant] : undefined;
     if (found === undefined) throw new Error(`unknown variant "${variant}"; known: ${names.join(", ")}`);

@@ -204,7 +204,7 @@ export function resultText(output: Json, separator?: string): string {
 /** The same with the result's media, as a message's content. */
 export const resultContent = ({ output, media = [] }: RenderableResult): Content => [{ type: "text", text: resultText(output) }, ...media];
 
-/** The same, but a list of text parts as a Python literal: so the template prints it, and so the model was trained. */
+/** The same, but a list of text parts as a Python literal: the template prints it like that, and the model was trained on it. */
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** Joins a list of text parts; other results stay as they are. */

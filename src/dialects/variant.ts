@@ -1,7 +1,7 @@
-/** A dialect in one revision of its models' template. In one word, as settings say it: `hermes/qwen2.5-7b-instruct`. */
+/** A dialect in one revision of its models' template. Settings write it in one word: `hermes/qwen2.5-7b-instruct`. */
 import type { Dialect, VariantOptions } from "./dialect.ts";
 
-/** The dialect in this revision, where nobody says otherwise. Throws if it has no such revision. */
+/** The dialect with this revision as its default. Throws if it has no such revision. */
 export function inVariant(dialect: Dialect, variant: string): Dialect {
   const { id, variants, stops, variantStops, grammar } = dialect;
   if (!variants.includes(variant)) throw new Error(`unknown variant "${variant}" of ${id}; known: ${variants.join(", ")}`);
@@ -20,5 +20,5 @@ export function inVariant(dialect: Dialect, variant: string): Dialect {
   };
 }
 
-/** What `getDialect` gives this dialect for. */
+/** The setting for which `getDialect` returns this dialect. */
 export const settingOf = ({ id, variant }: Pick<Dialect, "id" | "variant">): string => (variant === undefined ? id : `${id}/${variant}`);

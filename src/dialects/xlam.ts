@@ -1,5 +1,5 @@
 /**
- * Salesforce xLAM, on Llama and on Qwen. The whole answer is a list of calls; it may also stand in a code fence or behind a mark:
+ * Salesforce xLAM, on Llama and on Qwen. The whole answer is a list of calls; it may also be in a code fence or follow a mark:
  *
  *     [{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "Europe/Paris"}}]
  */

@@ -997,5 +997,5 @@ test("hostile clues cost little", () => {
 });
 
 test("a bare string instead of clues is an error that shows the right form", () => {
-  expect(() => detectDialect("qwen3:8b" as never)).toThrow('given like { model: "qwen3:8b" }');
+  expect(() => detectDialect("qwen3:8b" as never)).toThrow('an object like { model: "qwen3:8b" }');
 });

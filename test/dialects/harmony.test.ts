@@ -63,3 +63,13 @@ describe("the prompt may end inside a message", () => {
       expect(first(prompt)).toBe("text");
   });
 });
+
+test("a long message to the model itself is not kept until it ends", () => {
+  const scanner = harmony.createScanner({ maxCallChars: 1000 });
+  const text = `<|start|>assistant to=assistant<|channel|>commentary<|message|>${"x".repeat(10_000)}`;
+  const events = [...scanner.feed(text), ...scanner.feed("<|end|>Hello"), ...scanner.flush()];
+  const raws = events.map((event) => (event.type === "control" ? event.raw : ""));
+  expect(Math.max(...raws.map((raw) => raw.length))).toBe(1000);
+  expect(raws.join("")).toBe(`${text}<|end|>`);
+  expect(events.at(-1)).toEqual({ type: "text", text: "Hello" });
+});

@@ -4,6 +4,7 @@ import type { Json } from "../../src/core/nouns.ts";
 import { keepNumbers } from "../../src/core/numbers.ts";
 import {
   argumentsText,
+  canonicalJson,
   compactJson,
   dictsort,
   entriesOf,
@@ -103,6 +104,10 @@ test.each(["gemma4", "functiongemma", "minimax-m3", "hermes"])("a number inside 
   const sizes = [1, 2];
   keepNumbers(sizes, new Map([["0", "1.0"]]));
   expect(promptText(getDialect(id).renderToolCall({ name: "f", arguments: { sizes } }))).toContain("1.0");
+});
+
+test("canonical JSON has its keys in the order of their code points, as Python sorts them", () => {
+  expect(canonicalJson({ "🎉": 1, "\uff5e": 2, b: 3, B: 4 })).toBe('{"B":4,"b":3,"\uff5e":2,"🎉":1}');
 });
 
 test("keys are sorted by their lower-cased code points, and equal ones keep their order", () => {

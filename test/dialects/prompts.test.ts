@@ -136,6 +136,11 @@ test("calls and results may be whole parts of a history, or only the fields that
   expect(results).toEqual(gemma4.renderToolResults([{ name: "f", output: 1 }]));
 });
 
+test("reka-edge: all but printable ASCII is escaped, as Python's `json.dumps` does it", () => {
+  const call = promptText(getDialect("reka-edge").renderToolCall({ name: "f", arguments: { a: "~\x7fé\n" } }));
+  expect(call).toContain('"~\\u007f\\u00e9\\n"');
+});
+
 test("an image is at its placeholder", () => {
   const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
   const pieces = gemma4.render({ model: "", messages: [{ role: "user", content: [image, { type: "text", text: "What is it?" }] }] });

@@ -57,6 +57,12 @@ describe("Kimi K2: an id that was rewritten still names its tool, if the tool is
     expect(nativeId).toBe(id);
     expect(lines(kimiK2, call(id, '{"at":1}'), { tools })).toEqual([expected]);
   });
+  test("arguments that cannot be read are reported as such", () => {
+    const found = (args: string) => lines(kimiK2, call("call00003", args), { tools, maxDepth: 2 });
+    expect(found('{"at":1 2}')).toEqual(["malformed bad-arguments"]);
+    expect(found('{"at":[[]]}')).toEqual(["malformed too-deep", "control ]]}"]);
+    expect(found('{"at":1')).toEqual(["malformed no-name"]);
+  });
   test("without declared tools it is used as written, and an id without a name is not a call", () => {
     expect(lines(kimiK2, call("functions_look_1"))).toEqual(["call functions_look_1{}"]);
     expect(lines(kimiK2, call("call_9f8e7d6c5b4a"))).toEqual(["malformed no-name"]);

@@ -47,7 +47,7 @@ export class CallObject {
       this.hasArguments = quoted || code === 123;
       if (quoted) this.openString(s);
       else if (this.hasArguments) s.out = this.fault === undefined ? s.json : undefined;
-      else if (code !== 110 && code !== 78) this.fault ??= { code: "bad-arguments", reason: "the arguments are no object" }; // `null`, `None`: there are none
+      else if (code !== 110 && code !== 78) this.fault ??= { code: "bad-arguments", reason: "the arguments are not an object" }; // `null`, `None`: there are none
     } else if (key !== "type" && key !== "function") this.strange ??= true;
     return first;
   }

@@ -167,7 +167,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (isCall && !top?.quoted) return endCall(s);
     const fits = end === ">" && s.word === top?.key;
     if (!top || (!fits && !["string", "nullable", "other"].includes(top.kind)))
-      return broken(s, "bad-arguments", "a tag closes what is not open");
+      return broken(s, "bad-arguments", "a closing tag does not match");
     if (!fits) {
       if (isCall) top.quoted--;
       say(s, top, close + s.word);

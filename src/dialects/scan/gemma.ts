@@ -48,7 +48,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     special: (r, code) => {
       const isAscii = r.quote !== quote;
       if (isAscii && r.tail !== undefined) {
-        // The dialect's own may close what an ASCII quote has opened and closed.
+        // The dialect's own quote may follow the ASCII quote that closes a string.
         const own = r.tail === "" ? r.match(closer) : "";
         if (!own) return own === undefined ? undefined : closeQuote(r, behind);
         r.tail = undefined;
@@ -103,7 +103,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     const name = resolveName(s, s.word.trim());
     if (name === "") return broken(s, "no-name", "the name is empty");
     if (mark === "{") return begin(s, name, inBlock);
-    // Python's spelling of a call: only the name of a declared tool makes it one.
+    // A call in Python's spelling counts only if the tool is declared.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected after the name`);
     s.pos++;
     s.word = name;

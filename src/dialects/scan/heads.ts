@@ -1,4 +1,4 @@
-/** How an opening tag says a name: `<tag=name>`, `<tag name="…">` or `<tag>name</tag>`. */
+/** The ways in which an opening tag gives a name: `<tag=name>`, `<tag name="…">` or `<tag>name</tag>`. */
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan } from "./scan.ts";

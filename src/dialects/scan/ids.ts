@@ -1,13 +1,13 @@
-/** The ids of a scanner's calls: the model's own where it wrote one, else minted ones; none comes twice. */
+/** The ids of a scanner's calls: the model's own where it wrote one, else minted ones; none is used twice. */
 
-/** So many are remembered: no answer has as many calls. */
+/** How many ids are remembered: no answer has that many calls. */
 const MAX_IDS = 256;
 
 const numberedId = (n: number): string => `call_${n}`;
 
 export class Ids {
   readonly #mint: (n: number) => string;
-  /** Of the last calls: those that the model gave, and all others. */
+  /** The ids of the last calls: those that the model wrote, and those minted. */
   readonly #given = new Set<string>();
   readonly #minted: string[] = [];
 
@@ -28,7 +28,7 @@ export class Ids {
     return id;
   }
 
-  /** The call was none. */
+  /** The call turned out not to be one. */
   forget(id: string): void {
     this.#given.delete(id);
   }

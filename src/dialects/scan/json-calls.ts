@@ -11,11 +11,11 @@ import type { Scan, Step } from "./scan.ts";
 import { broken, closing, closingThen, control, cut, isCut, nameTooLong, skip, speak, tooDeep, tooLong } from "./steps.ts";
 
 export interface JsonForm {
-  /** Pairs of marks that may stand around calls which no mark announces. */
+  /** Pairs of marks that may surround calls which no other mark announces. */
   readonly wrappers?: Readonly<Record<string, string>>;
   /** The keys that such a call may begin with. */
   readonly firstKeys?: ReadonlySet<string>;
-  /** Tags that may stand between two such calls outside a list, as a comma or a semicolon may; they are never text. */
+  /** Tags that may separate two such calls outside a list, as a comma or a semicolon may; they are never text. */
   readonly tags?: readonly string[];
   /** A call object without arguments is malformed; and so is anything in a list, after a call, that is no call. */
   readonly needsArguments?: boolean;
@@ -23,14 +23,14 @@ export interface JsonForm {
   readonly object?: new (
     s: Scan,
   ) => CallObject;
-  /** The dialect's marks. In a call object none of them can stand outside a string. */
+  /** The dialect's marks. In a call object none of them can appear outside a string. */
   readonly marks: readonly string[];
 }
 
 /** The calls of a form. Where they may begin differs from dialect to dialect: `json-places.ts` has the choices. */
 export interface JsonCalls {
   readonly openers: Marks;
-  /** In a call object none of these can stand outside a string. */
+  /** In a call object none of these can appear outside a string. */
   readonly marks: Marks;
   /** The dialect's marks. */
   readonly own: readonly string[];
@@ -40,11 +40,11 @@ export interface JsonCalls {
   readonly inside: Step;
   /** Whether such a mark opens a call here. */
   opens(s: Scan, mark: string): boolean;
-  /** At an opener. `block`: the flags for what stands around the call, if they change. */
+  /** At an opener. `block`: the flags for what surrounds the call, if they change. */
   open(s: Scan, mark: string, block?: number): Step;
 }
 
-// Flags in `s.block`, for what stands around a call.
+// Flags in `s.block`, for what surrounds a call.
 
 export const LIST = 1;
 /** A mark announced the calls. */
@@ -54,7 +54,7 @@ export const SURE = 4;
 /** Only the name of a declared tool makes it a call, because other text came before it. */
 export const STRICT = 8;
 
-/** Most call objects begin so, and little else does: this finds them in prose, and again after something unreadable. */
+/** Most call objects begin like this, and little else does: it finds them in prose and after something unreadable. */
 export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 

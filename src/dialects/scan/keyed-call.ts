@@ -1,4 +1,4 @@
-/** A call whose name is the key of its arguments: `{"f": {…}}`. One that has a name all the same is read as usual. */
+/** A call whose name is the key of its arguments: `{"f": {…}}`. A call with a `name` is read as usual. */
 import { MAX_NAME } from "../../core/reader.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan } from "./scan.ts";
@@ -8,7 +8,7 @@ export class KeyedCall extends CallObject {
 
   constructor(s: Scan) {
     super();
-    s.key = ""; // that of the call before is not this one's name
+    s.key = ""; // the last key of the previous call is not this call's name
   }
 
   override field(s: Scan): boolean {
@@ -23,7 +23,7 @@ export class KeyedCall extends CallObject {
     return super.atArguments(s);
   }
 
-  /** The first key is the name, and what it stands for are the arguments. */
+  /** The first key is the name, and its value is the arguments. */
   #take(s: Scan): void {
     if (!this.#first) return;
     this.#first = false;

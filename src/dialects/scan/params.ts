@@ -38,7 +38,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     if (failed) return failed;
     const own = !head && !behindParam.list.includes(mark);
     if (head || (own && mark.charAt(1) !== "/")) {
-      if (s.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
+      if (s.json.complete) return broken(s, "bad-arguments", "a parameter follows the arguments");
       s.pos += mark.length;
       if (head) {
         openHead(s);
@@ -54,7 +54,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     return stop;
   };
 
-  /** After a closer that nothing legal follows. Models write it twice, which shows where no text is meant; else it was content. */
+  /** After a closer that nothing legal follows. It was content, unless the value is no string and the model wrote the closer twice. */
   const doubled = (s: Scan, param: Param): Step | undefined => {
     const again = param.type === "json" ? s.match(closers, true) : "";
     if (again === undefined && !s.last) return undefined;
@@ -281,7 +281,7 @@ function finish(s: Scan, lone: boolean, escaped: boolean): Step | undefined {
   if (param.slip && text === "" && !param.written) return broken(s, "bad-arguments", "a parameter has no value");
   const isAll = param.all && lone && holdsArguments(s, text);
   if (param.all && param.key === "" && !isAll)
-    return text.trim() === "" ? undefined : broken(s, "bad-arguments", "the arguments are no object");
+    return text.trim() === "" ? undefined : broken(s, "bad-arguments", "the arguments are not an object");
   const outcome = isAll ? readJson(text, s.json, s.maxDepth) : endParam(s, param, escaped, false);
   return outcome === "deep" ? tooDeep : undefined;
 }

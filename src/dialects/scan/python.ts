@@ -100,7 +100,7 @@ export interface PythonSteps {
   readonly start: Step;
 }
 
-// What stands around a call is a set of flags; the steps for each set are made once.
+// What surrounds a call is a set of flags; the steps for each set are made once.
 
 const BARE = 1;
 /** The marks before and after the calls are plain text. */
@@ -120,10 +120,10 @@ const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 const NAME_START = charTable(LETTER);
 const NAME_END = charTableExcept(`${LETTER}0123456789.-`);
 
-/** A call that so many blanks follow is complete. */
+/** A call is complete if this many blanks follow it. */
 const ALONE = 64;
 
-/** `marks`: the dialect's own. In a call none of them can stand outside a string. */
+/** `marks`: the dialect's own. In a call none of them can appear outside a string. */
 export function pythonCalls(marks: readonly string[]): PythonSteps {
   const json = jsonCalls({ marks });
   const element = elementOf(json);
@@ -293,7 +293,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       return next(flags & ~(SURE | CALLED));
     };
 
-    /** What was meant as a call but is none; the calls after it are still read. */
+    /** At something that was meant as a call but cannot be read; the calls after it still can. */
     const unreadable = (s: Scan, code: MalformedCode, reason: string): Step => {
       if (!sure && s.call?.id === undefined) return release;
       const skip = broken(s, code, reason);
@@ -331,7 +331,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
   const begins = (code: number, wide: boolean): boolean => (code < 128 ? NAME_START[code] === 1 : wide);
 
-  /** Whether a mark stands there, or an incomplete one at the end of the input. */
+  /** Whether there is a mark at this index, or an incomplete one at the end of the input. */
   const markAt = (s: Scan, at: number): boolean | undefined => {
     const mark = ends.at(s.codes, at, s.stop, false);
     return mark === undefined && !s.last ? undefined : mark !== "";

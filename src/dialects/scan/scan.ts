@@ -30,7 +30,7 @@ export interface Call {
 interface Hold {
   readonly events: Event[];
   readonly index: number;
-  /** The first call commits them. */
+  /** The first call commits the held events. */
   readonly promotes: boolean;
 }
 
@@ -46,7 +46,7 @@ export class Scan extends RawReader implements Scanner {
   owed = false;
   /** A call is complete, but the closer of its block may still come. */
   unclosed = false;
-  /** For calls that no mark announces: nothing but blanks stands on this line so far; and there was text since the beginning or the last call. */
+  /** For calls that no mark announces: this line has only blanks so far; and there was text since the beginning or the last call. */
   lineStart = true;
   prose = false;
   /** A mark announced calls: from now on those without one do not count. */
@@ -54,11 +54,11 @@ export class Scan extends RawReader implements Scanner {
   call: Call | undefined;
   /** The arguments of the call. */
   readonly json = new JsonWriter();
-  /** The current or last parameter of a call whose parameters stand between tags. */
+  /** The current or last parameter of a call whose parameters are wrapped in tags. */
   param: Param | undefined;
   /** The open elements of a call whose arguments are nested elements. */
   elements: Element[] = [];
-  /** For calls written as JSON objects: the object, flags for what stands around it, and the mark that closes that. */
+  /** For calls written as JSON objects: the object, flags for what surrounds it, and the mark that closes its wrapper. */
   object: CallObject | undefined;
   block = 0;
   closer = "";
@@ -79,7 +79,7 @@ export class Scan extends RawReader implements Scanner {
   #schema: SchemaNode | undefined;
   #index = 0;
   readonly #ids: Ids;
-  /** The first so many characters that wait are marks, and never text. */
+  /** How many of the waiting characters, from the first on, are marks and never text. */
   #marks = 0;
   /** How many characters may still come before a limit is reached; and the step that is taken then. */
   #room = NO_LIMIT;
@@ -186,7 +186,7 @@ export class Scan extends RawReader implements Scanner {
     return raw;
   }
 
-  /** Of what waits, all that was read so far is marks and never text, even if no call follows. */
+  /** All waiting characters that were read so far are marks, and never text, even if no call follows. */
   keepMarks(): void {
     this.#marks = this.waitingRead;
   }
@@ -196,7 +196,7 @@ export class Scan extends RawReader implements Scanner {
     return this.#newline;
   }
 
-  // ---- what is said
+  // ---- text and thinking
 
   #emit(event: Event): void {
     if (this.#held !== undefined) this.#held.events.push(event);
@@ -206,12 +206,12 @@ export class Scan extends RawReader implements Scanner {
     else this.#out.push(event);
   }
 
-  /** Says what the last question passed over; only to be used where nothing else waits. */
+  /** Emits what the last question passed over, as text or thinking. Only where nothing else waits. */
   sayRun(): void {
     if (this.from === this.pos) return;
     this.#say(this.cutRaw());
   }
-  /** Says all that waits, except its marks; with `length`, only the last so many characters. The rest becomes `control`. */
+  /** Emits what waits as text or thinking, except its marks; with `length`, only that many characters at its end. The rest is `control`. */
   sayRaw(length?: number): string {
     const marks = this.#marks;
     const raw = this.takeRaw();
@@ -337,7 +337,7 @@ export class Scan extends RawReader implements Scanner {
     this.unbound();
     for (const event of held.events) this.#emit(event);
   }
-  /** Drops the held events: their text is thinking after all, and the answer. */
+  /** Drops the held events, whose text turned out to be thinking. Answers with that text. */
   undo(): string {
     const held = this.#held;
     if (!held) return "";

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/nouns.ts";
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, isCut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, isCut, jsonArguments, readArguments, readThen, speak, tooLong } from "./steps.ts";
 import { THINK_TAGS } from "./table.ts";
 
 /** Each kind of mark may be spelled in several ways. */
@@ -17,7 +17,7 @@ export interface SectionMarks {
   readonly open: readonly string[];
   readonly close: readonly string[];
   readonly stops: readonly string[];
-  /** A mark that may stand between the object and the call's closer. */
+  /** A mark that may come between the object and the call's closer. */
   readonly fence?: string;
   /** If given, other text in a section is passed over, up to these marks; otherwise it is malformed. */
   readonly noise?: readonly string[];
@@ -34,7 +34,7 @@ export interface Sections {
   object(s: Scan, name: string | NameByArguments, id?: string): Step;
   /** The same for a call that has started. */
   readonly read: Step;
-  /** Marks that cannot stand in a header, nor in an object outside a string. */
+  /** Marks that can appear neither in a header nor, outside a string, in an object. */
   readonly marks: readonly string[];
 }
 
@@ -46,14 +46,14 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   const closers = fence === undefined ? close : [...close, fence];
   const objectMarks = new Marks([...marks, ...closers]);
 
-  /** In a section, before a call. What stands here goes into the `raw` of the next event. */
+  /** In a section, before a call. Anything before it goes into the `raw` of the next event. */
   const section: Step = (s) => {
     s.behind = behindInSection;
     s.resume = resume;
     s.bound(overflow, MAX_NAME);
     return between;
   };
-  /** A mark that is none of the section's has ended it. */
+  /** A mark that is not one of the section's own has ended it. */
   const resume = (mark: string): Step => (within.includes(mark) ? section : speak);
   const between: Step = (s) => {
     if (noise) s.until(next);
@@ -64,7 +64,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.pos += mark.length;
       return opened;
     }
-    if (noise?.includes(mark)) return broken(s, "no-name", "the call does not begin");
+    if (noise?.includes(mark)) return broken(s, "no-name", "the call has no opening mark");
     if (s.table.unthink.has(mark) && !s.owed && !s.holding) {
       if (!noise) return unexpected(s);
       s.pos += mark.length;
@@ -103,15 +103,13 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     }
     s.openCall();
     readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
-    return (s) => {
-      const outcome = s.read();
-      if (outcome === undefined) return undefined;
-      const found = outcome === "done" ? name(s, (s.json.value ?? {}) as JsonObject) : undefined;
+    return readThen((s) => {
+      const found = name(s, (s.json.value ?? {}) as JsonObject);
       if (found === undefined) return broken(s, "no-name", "no declared tool fits the arguments");
       s.startCall(found, id);
       s.endCall();
       return s.behind;
-    };
+    });
   };
 
   /** After a call: its closer. In a section, blanks and a fence before another mark go into the next `raw`; outside they are `control`. */
@@ -145,6 +143,6 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   return { section, call, object, read, marks };
 }
 
-/** Where a header should go on, the input ends or a mark stands. */
+/** The input ended in a header, or a mark came too early. */
 export const headerCut = (s: Scan, mark: string): Step =>
   mark === "" ? cut : broken(s, "no-name", "the header of the call is not complete");

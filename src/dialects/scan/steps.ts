@@ -83,7 +83,7 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
       s.owed = false;
       s.control();
     } else {
-      // The prompt may have opened the block without our knowing: then the answer begins here.
+      // The prompt may have opened the block, unknown to the scanner: then the answer begins here.
       s.sayRaw();
       s.lineStart = true;
       s.prose = false;
@@ -145,8 +145,8 @@ const undo: Step = (s) => {
 // ---- after a call
 
 /**
- * After a call: passes over blanks and the block's closer, then goes on with `behind`; where anything else stands, with `other`, or as text.
- * There may be some of `brackets` before the closer.
+ * After a call: passes over blanks and the block's closer, then goes on with `behind`; if anything else follows, with `other`, or as text.
+ * Superfluous `brackets` may precede the closer.
  */
 export function closingThen(behind: Step, other?: Step, brackets?: 125 | 41): Step {
   const closed: Step = (s) => {

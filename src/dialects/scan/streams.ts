@@ -5,7 +5,7 @@ import type { Dialect, Scanner, ScannerOptions } from "../dialect.ts";
 type DialectScanner = Pick<Dialect, "createScanner">;
 
 function scannerOf(dialect: DialectScanner, options: ScannerOptions | undefined): Scanner {
-  if (typeof dialect === "string") throw new TypeError(`a dialect is not its name: getDialect("${dialect}") gives it`);
+  if (typeof dialect === "string") throw new TypeError(`expected a dialect, not its id: use getDialect("${dialect}")`);
   return dialect.createScanner(options);
 }
 

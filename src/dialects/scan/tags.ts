@@ -1,5 +1,5 @@
 /**
- * Calls whose parameters stand between tags, each value as raw text:
+ * Calls whose parameters are wrapped in tags, each value as raw text:
  *
  *     <function=write_file><parameter=path>a.py</parameter></function>
  *
@@ -49,7 +49,7 @@ export interface TagForm {
   readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may be one JSON object, alone or in a single parameter with one of these names. */
   readonly wrappers?: readonly string[];
-  /** Reads what may stand at the beginning of a value, then goes on with the given step. */
+  /** Reads what may precede a value, then goes on with the given step. */
   readonly valueHead?: (value: Step) => Step;
   /** Nothing but its own closer ends a value. */
   readonly opaque?: boolean;
@@ -101,7 +101,7 @@ export function tagMarks(form: TagForm) {
     /** The marks that matter inside a value, of a usual parameter or of one in a tag of its own name. */
     marksInValue: ({ open = "", close = "" }: Partial<ParamTag>): Marks => inValue.get(open) ?? valueMarks(close),
 
-    /** What may follow where the scanner stands in a call. A declared tool's own name may be the call's closing tag. */
+    /** The marks that may come next in a call. A declared tool's own name may be the call's closing tag. */
     legalHere(s: Scan): Marks {
       const place = s.param?.closer === params[0]?.close && !s.param?.slip ? "param" : "head";
       const tool = s.toolNamed(s.call?.name ?? "");

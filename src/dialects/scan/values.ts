@@ -1,5 +1,5 @@
 /**
- * Values that stand as raw text between tags, as `params.ts` finds them: strings are written while they arrive, other values once they are
+ * Values that are raw text between tags, as `params.ts` finds them: strings are written while they arrive, other values once they are
  * complete, typed by the schema.
  */
 import { escapeJson, isObject, JsonWriter, jsonScalar } from "../../core/json.ts";
