@@ -120,7 +120,7 @@ describe("errors", () => {
   });
   test.each([false, "sse"] as const)("a page of HTML, stream: %s: its first words", async (stream) => {
     const server = await startServer(answering("<html>Log in", { "content-type": "text/html" }));
-    const error = { code: "upstream", message: "the server sent what is no answer: <html>Log in" };
+    const error = { code: "upstream", message: "the server sent an invalid answer: <html>Log in" };
     expect(await eventsOf(remote({ url: server.url }), { ...request, stream })).toMatchObject([{ type: "finish", error }]);
   });
   test.each([false, "sse"] as const)("nothing at all, stream: %s", async (stream) => {

@@ -47,7 +47,7 @@ test.each(wires)(
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
     for (const table of [STREAMED, SMALLEST]) {
       const { status, body } = await askSmallest(url, id, table);
-      expect([status, body]).toEqual([502, expect.stringContaining("the server sent what is no answer: <html>Log in")]);
+      expect([status, body]).toEqual([502, expect.stringContaining("the server sent an invalid answer: <html>Log in")]);
     }
   },
 );

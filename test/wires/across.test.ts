@@ -287,7 +287,7 @@ describe("a warning names what was lost, not what it stood in", () => {
 
 test("a stored prompt is refused as all that is stored elsewhere", () => {
   const complaint = complaintOf((body) => decode("openai-responses", body as object), { prompt: { id: "pmpt_1" }, input: "Hi" });
-  expect(complaint).toMatch(/^prompt is not kept here/);
+  expect(complaint).toMatch(/^prompt is not stored here/);
 });
 
 describe("a file that only Google's servers can read", () => {

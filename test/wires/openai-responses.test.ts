@@ -180,10 +180,10 @@ describe("input", () => {
   });
   test("what only its server has is refused with a clear word", () => {
     expect(complaint({ model: "m", input: "x", previous_response_id: "resp_1" })).toContain(
-      "previous_response_id is not kept here: send the whole",
+      "previous_response_id is not stored here: send the whole",
     );
-    expect(complaint({ model: "m", input: "x", conversation: { id: "c" } })).toContain("conversation is not kept here");
-    expect(complaint({ model: "m", input: "x", background: true })).toContain("background is not possible here");
+    expect(complaint({ model: "m", input: "x", conversation: { id: "c" } })).toContain("conversation is not stored here");
+    expect(complaint({ model: "m", input: "x", background: true })).toContain("background is not supported here");
     expect(complaint({ model: "m", input: "x", background: false, previous_response_id: null })).toBe("nothing to complain about");
   });
   test.each<[unknown, string]>([
