@@ -66,7 +66,8 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   /** Called for a frame or body that is not JSON, or not an answer. */
   broken(said: unknown): void {
     const shown = isText(said) ? said : JSON.stringify(said as Json);
-    this.fail({ code: "upstream", message: `the server sent an invalid answer: ${shown?.slice(0, 200)}` });
+    const what = shown ? `an invalid answer: ${shown.slice(0, 200)}` : "no answer";
+    this.fail({ code: "upstream", message: `the server sent ${what}` });
   }
 
   feed(text: string): Event[] {
