@@ -912,6 +912,10 @@ describe("streams of servers", () => {
       'data: nonsense\n\ndata: 5\n\ndata: {"type":"response.output_item.done","item":7,"output_index":0}\n\ndata: {"type":"response.function_call_arguments.delta"}\n\n';
     expect(collect(read(noise + fixture("tool-turn"))).finish).toMatchObject({ reason: "tool-calls" });
   });
+  test("a body that is no answer is quoted in the error", () => {
+    const error = { code: "upstream", message: "the server sent an invalid answer: <html>Log in" };
+    expect(wire.decodeResponse("<html>Log in").finish).toEqual({ reason: "error", error });
+  });
   const names = readdirSync(fixtures).map((file) => file.replace(".sse", ""));
   test.each(names)("%s, cut anywhere", (name) => {
     const text = fixture(name);

@@ -97,7 +97,7 @@ export class ResponseReader extends AnswerReader {
     return super.isError(value) && value.status === undefined;
   }
   /** Ignored: later events repeat what a broken one should have contained. */
-  override broken(): void {}
+  override brokenFrame(): void {}
 
   #finish(end: End, rest?: JsonObject): void {
     // A call that is not done was cut, even if its JSON looks complete.
