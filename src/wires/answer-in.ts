@@ -63,15 +63,11 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     if (!isText(message) || choices !== undefined) return false;
     return /error/i.test(`${type} ${object}`) || ((code ?? undefined) !== undefined && !FINE.has(String(code)));
   }
-  /** Called for a body that is not JSON, or not an answer. */
-  broken(said: unknown): void {
+  /** Called for a body or a frame that is not JSON, or not an answer. */
+  broken(said: unknown, _isFrame?: boolean): void {
     const shown = isText(said) ? said : JSON.stringify(said as Json);
     const what = shown ? `an invalid answer: ${shown.slice(0, 200)}` : "no answer";
     this.fail({ code: "upstream", message: `the server sent ${what}` });
-  }
-  /** Called for a frame of a stream that is not JSON, or not a chunk. */
-  brokenFrame(data: string): void {
-    this.broken(data);
   }
 
   feed(text: string): Event[] {
@@ -114,7 +110,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     if (isObject(value)) this.#object(value, data, event);
     else if (data.trim() === DONE) this.end(true);
     else if (event === "error") this.fail(readError(0, {}, data));
-    else this.brokenFrame(data);
+    else this.broken(data, true);
   }
 
   /**
@@ -160,7 +156,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   /** `event`: the frame's event name; absent: the value is a whole answer. */
   #object(value: JsonObject, text: string, event?: string): void {
     if (event === "error" || this.isError(value)) this.fail(readError(0, {}, value));
-    else if (text.length > 2 * MAX_DEPTH && deeperThan(value, MAX_DEPTH)) this[event === undefined ? "broken" : "brokenFrame"](text);
+    else if (text.length > 2 * MAX_DEPTH && deeperThan(value, MAX_DEPTH)) this.broken(text, event !== undefined);
     else if (event === undefined) this.body(new Fields(value, this), text);
     else this.chunk(new Fields(value, this), text, event);
   }

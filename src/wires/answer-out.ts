@@ -176,8 +176,7 @@ export abstract class Answer implements StreamEncoder {
         this.thinkingEnd(event.state ?? []);
         break;
       case "tool-start":
-        if (this.request.toolChoice === "none")
-          this.warnings.add("tool-choice", `${event.name} was called although the request allows no calls`);
+        if (this.request.toolChoice === "none") this.warnings.add("tool-choice", `${event.name} was called although no calls are allowed`);
         this.#calls++;
         this.callStart(event);
         break;
@@ -203,7 +202,7 @@ export abstract class Answer implements StreamEncoder {
         break;
       case "finish":
         for (const { state } of this.#thoughts) this.warnings.foreign(state); // no call followed that could carry it
-        if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("the stop string that ended the answer");
+        if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("the answer's stop string");
         this.#checkCalls(event);
         this.over = true;
         if (event.reason === "error") this.fail(event.error ?? CUT_OFF, event);
@@ -215,9 +214,9 @@ export abstract class Answer implements StreamEncoder {
   #checkCalls({ reason }: Finish): void {
     const { parallelCalls } = this.request;
     if (isForced(this.request) && this.#calls === 0 && reason === "stop")
-      this.warnings.add("tool-choice", "no tool was called although the request requires a call");
+      this.warnings.add("tool-choice", "no tool was called although one is required");
     if (parallelCalls === false && this.#calls > 1)
-      this.warnings.add("tool-choice", "several calls were made although the request allows only one");
+      this.warnings.add("tool-choice", "several calls were made although only one is allowed");
   }
 
   /** The thinking since the last call, to be carried by the next. */

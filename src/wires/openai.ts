@@ -38,7 +38,7 @@ export function sayable(tool: Tool, { request, profile, warnings, nulls }: Out):
   const closed = strict ? strictSchema(parameters) : undefined;
   if (closed?.nulls) nulls[name] = parameters;
   if (closed) return { ...tool, parameters: closed.schema };
-  if (strict) warnings.dropped(`strict of ${name}, whose schema strict mode does not support,`);
+  if (strict) warnings.dropped(`strict of ${name}, whose schema does not fit strict mode,`);
   const { strict: _strict, ...loose } = tool;
   return { ...loose, parameters: { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) } };
 }
@@ -202,9 +202,6 @@ const ASK_FOR_JSON = "Answer in JSON.";
 export function askForJson({ request, profile, warnings }: Out, looked: readonly Message[] = request.messages): void {
   const { output, messages, from } = request;
   if (!profile.official || !output || output.schema || from?.startsWith("openai") || /json/i.test(JSON.stringify(looked))) return;
-  warnings.add(
-    "output",
-    `"${ASK_FOR_JSON}" was put before the conversation: OpenAI gives JSON without a schema only if a message mentions JSON`,
-  );
+  warnings.add("output", `"${ASK_FOR_JSON}" was put before the conversation: JSON without a schema is only given if a message mentions it`);
   request.messages = withInstruction(messages, ASK_FOR_JSON);
 }

@@ -111,7 +111,7 @@ export function conversation<T>(root: Fields, key: string, what: string, read: (
 
 /** Refuses a request for several answers: the nouns have only one. */
 export function onlyOne(given: Fields, key: string): void {
-  if ((given.number(key) ?? 1) !== 1) given.fail(key, "must be 1: send another request for another answer");
+  if ((given.number(key) ?? 1) !== 1) given.fail(key, "must be 1: ask again for another answer");
 }
 
 /** The name of the tool that the wire calls `name`; throws if there is none. */

@@ -197,8 +197,7 @@ export class ChatAnswer extends Answer {
     if (call.start && event.truncated) this.warnings.dropped(CUT_CALL);
     else this.#begun++;
     if (call.start) return;
-    const sent = call.state ?? [];
-    const state = event.state?.filter(({ wire, kind }) => !sent.some((mark) => mark.wire === wire && mark.kind === kind));
+    const state = event.state?.filter(({ wire, kind }) => ownState(wire, call.state, kind) === undefined);
     const late = this.#signed({ index: call.index, ...pieceOf(call, "") }, call.id, state); // the ai SDK fails on a chunk without `function`
     if (Object.keys(late).length > 2) this.#calls(late);
   }

@@ -96,8 +96,10 @@ export class ResponseReader extends AnswerReader {
   override isError(value: JsonObject): boolean {
     return super.isError(value) && value.status === undefined;
   }
-  /** Ignored: later events repeat what a broken one should have contained. */
-  override brokenFrame(): void {}
+  /** A broken frame is ignored: later events repeat what it should have contained. */
+  override broken(said: unknown, isFrame?: boolean): void {
+    if (!isFrame) super.broken(said);
+  }
 
   #finish(end: End, rest?: JsonObject): void {
     // A call that is not done was cut, even if its JSON looks complete.

@@ -42,16 +42,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
     always: { commands: [], timeout_ms: null, max_output_length: null },
     item: { environment: { type: "local" } },
     native: {
-      description: "Runs shell commands and returns the stdout, the stderr and the outcome of each.",
+      description: "Runs shell commands and returns stdout, stderr and outcome of each.",
       parameters: parametersOf({ commands: arrayOf(TEXT), "timeout_ms?": WHOLE, "max_output_length?": WHOLE }),
     },
   },
   apply_patch: {
     key: "operation",
     native: {
-      description: `Creates, updates or deletes a file. The diff has no line numbers. For a new file, each line begins with "+". For an update, each \
-change begins with a line "@@" (or "@@ def f():" to name the enclosing function), followed by three lines of context that begin with a space, the lines \
-to remove with "-", the lines to add with "+", and context again. To delete a file, give an empty diff.`,
+      description: `Creates, updates or deletes a file by a diff without line numbers. In a new file each line begins with "+". In an update each \
+change begins with a line "@@" (or "@@ def f():", if it is in one), then three lines of context with a blank in front, lines to remove with "-", lines \
+to add with "+", and context again. To delete a file, give an empty diff.`,
       parameters: parametersOf({ type: oneOf("create_file update_file delete_file"), path: TEXT, diff: TEXT }),
     },
   },
@@ -59,7 +59,7 @@ to remove with "-", the lines to add with "+", and context again. To delete a fi
     key: "actions",
     item: { pending_safety_checks: [] },
     native: {
-      description: "Uses a computer with mouse and keyboard, and shows its screen. x and y are in pixels.",
+      description: "Uses a computer by mouse and keyboard, and shows its screen. x and y are in pixels.",
       parameters: parametersOf({
         actions: arrayOf(
           parametersOf({
