@@ -1,4 +1,4 @@
-/** What the decoders of all wires share: the frames of a stream, or one whole body, are read into events. */
+/** What the decoders of all wires share: they turn the frames of a stream, or one whole body, into events. */
 import { checkText } from "../core/check.ts";
 import { Folding } from "../core/folding.ts";
 import { isObject } from "../core/json.ts";
@@ -10,63 +10,64 @@ import { isList, isText, parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import type { StreamDecoder, Wire, WireContext } from "./wire.ts";
 
-/** Cuts text into frames, wherever its pieces end. */
+/** Cuts text into frames, however it was split into pieces. */
 export interface Framing {
   feed(text: string): SseEvent[];
-  /** What is left at the end. */
+  /** The rest at the end, which may be half a frame. */
   flush(): SseEvent[];
 }
 
-/** How OpenAI's servers say that a stream is over, and some others. */
+/** Ends a stream of OpenAI's servers and of some others. */
 const DONE = "[DONE]";
-/** How server-sent events begin, and no JSON does. */
+/** The beginning of server-sent events; no JSON text begins like this. */
 const FRAMED = /^\s*(data|event|id|retry)?:/;
 
-/** Codes that say that nothing is wrong. */
+/** Values of `code` that mean success. */
 const FINE: ReadonlySet<string> = new Set(["0", "200"]);
 
-/** How often a frame may differ from the one before it until nobody looks any more. */
+/** After so many frames in a row that differ from the frame before, frames are no longer compared. */
 const MAX_MISSES = 8;
 
 export abstract class AnswerReader extends EventWriter implements StreamDecoder, Reading {
   abstract readonly wire: WireId;
-  /** Keys that no other wire need speak of. */
+  /** Keys that other wires leave out without a warning. */
   readonly quiet?: ReadonlySet<string>;
   readonly #frames = this.framing();
-  /** A frame that said nothing but one text, without that text; and how many frames in a row were not like it. */
+  /** The last frame that held nothing but one text, without that text; and how many frames in a row were not like it. */
   #frame: { before: string; after: string; say: (text: string) => void } | undefined;
   #misses = 0;
 
   framing(): Framing {
     return new SseReader();
   }
-  /** What a frame that says one text means depends on nothing but that text, if all else in it is as in the frame before. */
+  /** Whether a frame that differs from the one before only in its text can be read by that text alone. */
   readonly repeats: boolean = false;
-  /** Whether a frame is one of those that need not be parsed; then it has been read. */
+  /** Reads a frame that need not be parsed; returns whether it was one. */
   plain(_data: string): boolean {
     return false;
   }
-  /** One chunk; `text` is how it was written. */
+  /** Reads one chunk of a stream; `text`: its JSON text. */
   abstract chunk(chunk: Fields, text: string, event: string): void;
-  /** A whole answer. */
+  /** Reads a whole answer. */
   body(body: Fields, text: string): void {
     this.chunk(body, text, "");
   }
-  /** Nothing more comes. `whole`: it needs no word to be over; `cut`: half a frame was left. */
+  /** The input has ended. `whole`: after a whole body or `[DONE]`, so that the answer is complete; `cut`: half a frame was left. */
   abstract end(whole: boolean, cut?: boolean): void;
   fail(error: ErrorInfo): void {
     this.finish({ error });
   }
-  /** Some do not call it one: Cerebras and Z.ai have a message and a code, TensorRT-LLM has `"object": "error"`. A message alone is a note. */
+  /** Not every error has `error`: Cerebras and Z.ai send a message and a code, TensorRT-LLM `"object": "error"`. A message alone is a note. */
   isError({ type, object, error, message, code, choices }: JsonObject): boolean {
     if (type === "error" || (error ?? undefined) !== undefined) return true;
     if (!isText(message) || choices !== undefined) return false;
     return /error/i.test(`${type} ${object}`) || ((code ?? undefined) !== undefined && !FINE.has(String(code)));
   }
-  /** A frame that is no JSON. */
-  broken(said: unknown): void {
+  /** Called for a body or a frame that is not JSON, or not an answer. */
+  broken(said: unknown, _isFrame?: boolean): void {
     const shown = isText(said) ? said : JSON.stringify(said as Json);
-    this.fail({ code: "upstream", message: `the server sent what is no answer: ${shown?.slice(0, 200)}` });
+    const what = shown ? `an invalid answer: ${shown.slice(0, 200)}` : "no answer";
+    this.fail({ code: "upstream", message: `the server sent ${what}` });
   }
 
   feed(text: string): Event[] {
@@ -85,8 +86,8 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   }
   whole(body: unknown): Event[] {
     const value = isText(body) ? parsed(body) : body;
-    if (isText(body) && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream that goes by the name of JSON
-    const one: unknown = isList(value) ? value[0] : value; // Gemini's may come in a list
+    if (isText(body) && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream, though the server calls it JSON
+    const one: unknown = isList(value) ? value[0] : value; // Gemini may send a list of one
     if (isObject(one)) this.#object(one, isText(body) ? body : JSON.stringify(body));
     else this.broken(body);
     this.end(true);
@@ -96,7 +97,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   #read({ data, event }: SseEvent): void {
     if (this.finished || data === "" || this.#isAgain(data)) return;
     if (data === DONE) {
-      this.end(true); // before it is parsed: an error, with its stack, would cost as much as all other frames together
+      this.end(true); // checked before parsing: a thrown error, with its stack, would cost as much as all other frames together
       return;
     }
     const said = this.said;
@@ -109,18 +110,18 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     if (isObject(value)) this.#object(value, data, event);
     else if (data.trim() === DONE) this.end(true);
     else if (event === "error") this.fail(readError(0, {}, data));
-    else this.broken(data);
+    else this.broken(data, true);
   }
 
   /**
-   * Most frames of a stream are the frame before with another word in it. Then the word is all there is to read: parsing the frame would
-   * cost more than everything else that is done with it.
+   * Most frames of a stream differ from the frame before only in one text. Then only that text is read: parsing the frame would cost more
+   * than everything else that is done with it.
    */
   #isAgain(data: string): boolean {
     if (!this.#frame) return false;
     const { before, after, say } = this.#frame;
     const end = data.length - after.length;
-    // Comparing slices is what engines do fastest.
+    // Comparing slices is the fastest way in JavaScript engines.
     if (end <= before.length || data.slice(end) !== after || data.slice(0, before.length) !== before) return false;
     for (let at = before.length; at < end; at++) {
       const code = data.charCodeAt(at);
@@ -131,7 +132,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     return true;
   }
 
-  /** `data`: a frame that said one thing. */
+  /** `data`: a frame that gave exactly one event. */
   #remember(data: string): void {
     const event = this.last;
     this.#frame = undefined;
@@ -139,11 +140,11 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     if (!say) return;
     const word = JSON.stringify(event.type === "tool-delta" ? event.json : (event as { text: string }).text);
     const at = data.indexOf(word);
-    if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // spelled otherwise, or something else is called like it
+    if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // written with other escapes, or the same text twice
     this.#frame = { before: data.slice(0, at + 1), after: data.slice(at + word.length - 1), say };
   }
 
-  /** How to say the next word; `undefined`: more was said than a word. */
+  /** How to read the next text; `undefined`: the frame held more than a text. */
   #sayingLike(event: Event): ((text: string) => void) | undefined {
     if (event.type === "text" && !event.state) return (text) => this.text(text);
     if (event.type === "thinking-delta") return (text) => this.thinking(text);
@@ -152,15 +153,15 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     return (text) => this.call({ index, id, name, arguments: text });
   }
 
-  /** `event`: it is a chunk of a stream. */
+  /** `event`: the frame's event name; absent: the value is a whole answer. */
   #object(value: JsonObject, text: string, event?: string): void {
     if (event === "error" || this.isError(value)) this.fail(readError(0, {}, value));
-    else if (text.length > 2 * MAX_DEPTH && deeperThan(value, MAX_DEPTH)) this.broken(text);
+    else if (text.length > 2 * MAX_DEPTH && deeperThan(value, MAX_DEPTH)) this.broken(text, event !== undefined);
     else if (event === undefined) this.body(new Fields(value, this), text);
     else this.chunk(new Fields(value, this), text, event);
   }
 
-  /** What only this wire knows, if there is anything. `quiet`: no other wire need say that it left it out; otherwise its keys tell. */
+  /** Emits data that only this wire knows, if any. `quiet`: other wires leave it out without a warning; by default its keys decide. */
   extend(data: JsonObject | undefined, quiet = data && this.quiet && Object.keys(data).every((key) => this.quiet?.has(key))): void {
     if (data) this.extension(this.wire, data, quiet);
   }

@@ -1,6 +1,6 @@
 /**
- * What the encoders of all wires share. An answer is written chunk by chunk; one that is not streamed is made of the same chunks, as a
- * client would put them together, so that both say the same.
+ * What the encoders of all wires share. An answer is written chunk by chunk; an answer that is not streamed is assembled from the same
+ * chunks, as a client would do it, so that both have the same content.
  */
 import { CUT_OFF } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
@@ -25,18 +25,19 @@ export abstract class Answer implements StreamEncoder {
   id: string | undefined;
   model: string;
   usage: Usage | undefined;
-  /** The end was said: nothing may come after it. */
+  /** The end has been sent: nothing may follow it. */
   over = false;
-  /** What was thought since the last call, for wires whose clients send it back only if a call carries it; and the text beside it. */
+  /** The thinking since the last call, for wires whose clients send it back only if a call carries it. */
   #thoughts: { text: Pile; state: readonly Opaque[]; behind: number }[] = [];
   /** How many calls began. */
   #calls = 0;
+  /** How many characters of text there were since the last call. */
   #said = 0;
   /** The chunks of an answer that is not streamed. */
   chunks: Draft[] | undefined;
   #failure: Draft | undefined;
   #text = "";
-  /** What stands around the word of the last chunk that said one, and which kind of chunk that was. */
+  /** The text before and after the word in chunks of the kind that was printed last. */
   #before = "";
   #after = "";
   #kind: string | undefined;
@@ -50,13 +51,13 @@ export abstract class Answer implements StreamEncoder {
     this.warnings = new Warnings(wire, options.warn);
   }
 
-  // What a wire says
+  // What each wire defines
 
-  /** Which stop string ended the answer can be said. */
+  /** The wire can name the stop string that ended the answer. */
   readonly saysStop: boolean = false;
-  /** Thinking, text and calls have one place each, whichever came first. */
+  /** Thinking, text and calls have one place each: their order is lost. */
   readonly sorts: boolean = false;
-  /** Calls come whole: one that was cut or cannot be read is left out. */
+  /** Calls are sent whole: one that was cut or cannot be read is left out. */
   readonly wholeCalls: boolean = false;
   abstract text(text: string, state?: readonly Opaque[]): void;
   abstract thinking(text: string): void;
@@ -79,7 +80,7 @@ export abstract class Answer implements StreamEncoder {
     this.warnings.converted("a refusal", "text");
     this.text(text);
   }
-  /** Another wire's state of a text that has a place here. */
+  /** Whether this wire has a place for another wire's state of a text. */
   carries(_opaque: Opaque): boolean {
     return false;
   }
@@ -87,7 +88,7 @@ export abstract class Answer implements StreamEncoder {
   own(_data: JsonObject): void {}
   malformed({ id, reason }: Extract<Event, { type: "malformed" }>): void {
     if (id === undefined || this.wholeCalls) this.warnings.dropped("a call that cannot be read");
-    else this.fail({ code: "malformed-call", message: `a tool call that cannot be read: ${reason}` }); // what has left cannot be taken back
+    else this.fail({ code: "malformed-call", message: `a tool call that cannot be read: ${reason}` }); // its beginning has already been sent
   }
   fail(error: ErrorInfo, _finish?: Finish): void {
     this.over = true;
@@ -95,13 +96,13 @@ export abstract class Answer implements StreamEncoder {
     this.send(this.#failure);
   }
 
-  // How it leaves
+  // Sending
 
   send(chunk: Draft): void {
     if (this.chunks) this.chunks.push(chunk);
     else this.say(this.print(chunk));
   }
-  /** A chunk that says one word. Of all that follow, and are of its kind, nothing but the word is printed. */
+  /** Sends a chunk that holds one text. As long as chunks of the same kind follow, only their texts are printed anew. */
   word(kind: string, word: string, chunkOf: (word: string) => Draft): void {
     if (this.chunks) {
       this.chunks.push(chunkOf(word));
@@ -116,7 +117,7 @@ export abstract class Answer implements StreamEncoder {
   quoted(word: string): string {
     return JSON.stringify(word);
   }
-  /** What is no chunk. */
+  /** Sends text as it is; an answer that is not streamed has no place for it. */
   say(text: string): void {
     if (!this.chunks) this.#text += text;
   }
@@ -175,8 +176,7 @@ export abstract class Answer implements StreamEncoder {
         this.thinkingEnd(event.state ?? []);
         break;
       case "tool-start":
-        if (this.request.toolChoice === "none")
-          this.warnings.add("tool-choice", `${event.name} was called although no tool was to be called`);
+        if (this.request.toolChoice === "none") this.warnings.add("tool-choice", `${event.name} was called although no calls are allowed`);
         this.#calls++;
         this.callStart(event);
         break;
@@ -195,31 +195,31 @@ export abstract class Answer implements StreamEncoder {
         break;
       case "extension":
         if (event.wire === this.#wire && isObject(event.data)) this.own(event.data);
-        else if (!event.quiet) this.warnings.dropped(`what only ${event.wire} knows`);
+        else if (!event.quiet) this.warnings.dropped(`data that only ${event.wire} knows`);
         break;
       case "usage":
         this.usage = this.usage ? { ...this.usage, ...event } : event;
         break;
       case "finish":
-        for (const { state } of this.#thoughts) this.warnings.foreign(state); // no call came to carry it
-        if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("which stop string it was");
-        this.#tellUnheld(event);
+        for (const { state } of this.#thoughts) this.warnings.foreign(state); // no call followed that could carry it
+        if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("the answer's stop string");
+        this.#checkCalls(event);
         this.over = true;
         if (event.reason === "error") this.fail(event.error ?? CUT_OFF, event);
         else this.finish(event);
     }
   }
 
-  /** What was asked of the calls, and the model did not do. */
-  #tellUnheld({ reason }: Finish): void {
+  /** Warns if the calls are not what the request demands. */
+  #checkCalls({ reason }: Finish): void {
     const { parallelCalls } = this.request;
     if (isForced(this.request) && this.#calls === 0 && reason === "stop")
-      this.warnings.add("tool-choice", "no tool was called although one was to be called");
+      this.warnings.add("tool-choice", "no tool was called although one is required");
     if (parallelCalls === false && this.#calls > 1)
-      this.warnings.add("tool-choice", "several calls were made although only one was wanted");
+      this.warnings.add("tool-choice", "several calls were made although only one is allowed");
   }
 
-  /** What was thought since the last call: the next one carries it. */
+  /** The thinking since the last call, to be carried by the next. */
   takeThoughts(): Thought[] {
     const thoughts = this.#thoughts.map(({ text, ...thought }) => ({ ...thought, thinking: text.toString() }));
     this.#thoughts = [];
@@ -227,7 +227,7 @@ export abstract class Answer implements StreamEncoder {
     return thoughts;
   }
 
-  /** What the answer is called where nobody named it: two answers are never called alike. */
+  /** The answer's id; one without an id gets a unique one. */
   named(prefix: string): string {
     this.id ??= this.options.mintId?.(0) ?? `${prefix}${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
     return this.id;

@@ -1,6 +1,6 @@
 /**
- * Tools for targets that know only functions. A custom tool, which takes plain text, is a function with one string, `{"input": "…"}`; a tool
- * that an API defines and its clients run, such as a shell, is a function that the wire's own table describes.
+ * Tools for targets that know only functions. A custom tool, which takes plain text, becomes a function with one string, `{"input": "…"}`. A
+ * native tool, which an API defines and its clients run (a shell), becomes a function that the wire's own table describes.
  */
 import { unescapeJson } from "../core/json.ts";
 import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
@@ -15,7 +15,7 @@ const BRIDGE_PARAMETERS: JsonObject = {
   additionalProperties: false,
 };
 
-/** The function that stands for a custom tool; any other tool stays what it is. */
+/** Turns a custom tool into a function; any other tool is returned unchanged. */
 export function bridgeTool(tool: Tool): Tool {
   if (tool.kind !== "custom") return tool;
   const { kind: _kind, grammar, state: _state, description, ...rest } = tool;
@@ -24,14 +24,14 @@ export function bridgeTool(tool: Tool): Tool {
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
 }
 
-/** Marks a tool that a wire's API defines: the declaration, which the same wire gets back as it came. */
+/** Marks a native tool, with its declaration, which the same wire gets back unchanged. */
 export const NATIVE = "#native";
 
-/** The type of such a tool, where this wire defines it. */
+/** The type of a native tool, if this wire's API defines it. */
 export const nativeType = (wire: WireId, tool: Tool | undefined): string | undefined =>
   textOf(objectOf(ownState(wire, tool?.state, NATIVE)).type);
 
-/** What such a tool is to all others. */
+/** How a native tool is described to other servers. */
 export interface Native {
   readonly description: string;
   readonly parameters: JsonObject;
@@ -45,7 +45,7 @@ export const arrayOf = (items: JsonObject, length?: number): JsonObject => ({
   items,
   ...(length ? { minItems: length, maxItems: length } : {}),
 });
-/** The schema of an object; a name with `?` may be absent. */
+/** The schema of an object; properties whose name ends in `?` are optional. */
 export function parametersOf(given: JsonObject): JsonObject {
   const names = Object.keys(given);
   return {
@@ -55,7 +55,7 @@ export function parametersOf(given: JsonObject): JsonObject {
   };
 }
 
-/** With what the client has set: the size of its screen, where its shell runs. */
+/** Adds the client's settings, such as the size of its screen, to the description. */
 export function asSet(declared: JsonObject, { description, parameters }: Native): Native {
   const settings = restOf(declared, (key) => Boolean(declared[key]) && /^(display|env|max)/.test(key));
   const told = settings ? ` Settings: ${JSON.stringify(settings)}` : "";
@@ -63,8 +63,8 @@ export function asSet(declared: JsonObject, { description, parameters }: Native)
 }
 
 /**
- * The tools that a target without tool search gets: a deferred one only if it is asked for by name, or if nobody but another server could
- * have found it; and none where none may be called.
+ * The tools for a target without tool search. A deferred tool is sent only if the tool choice names it, or if only another API's server could
+ * have found it. If no tool may be called, none is sent.
  */
 export function offeredTools({ tools = [], toolChoice, extra }: Request): Tool[] {
   if (toolChoice === "none") return [];
@@ -73,7 +73,10 @@ export function offeredTools({ tools = [], toolChoice, extra }: Request): Tool[]
   return tools.filter((tool) => !tool.deferred || chosen.includes(tool.name));
 }
 
-/** `{"type": "tool_search"}`, `{"type": "tool_search_tool_bm25_20251119"}`: a server finds the deferred tools, and no other than it does. */
+/**
+ * Whether a server was to search the deferred tools: `{"type": "tool_search"}`, `{"type": "tool_search_tool_bm25_20251119"}`. `elsewhere`: a
+ * wire whose servers do not count.
+ */
 export const isSearchedBy = (extra: readonly Opaque[] = [], elsewhere?: WireId): boolean =>
   extra.some(({ wire, data }) => {
     const { type, execution } = objectOf(data);
@@ -85,25 +88,25 @@ export function revealed(tool: Tool): Tool {
   return rest;
 }
 
-/** What kind of tool this name stands for: calls of a custom tool go to the client as plain text. */
+/** The kind of the tool with this name: the client gets the calls of a custom tool as plain text. */
 export const toolKind = (tools: readonly Tool[] | undefined, name: string): "function" | "custom" =>
   tools?.find((tool) => tool.name === name)?.kind ?? "function";
 
-/** The text of a custom call. */
+/** The plain text of a custom call. */
 export const customInput = (call: Pick<ToolCall, "arguments">): string =>
   isText(call.arguments.input) ? call.arguments.input : JSON.stringify(call.arguments);
 
 const INPUT = /^\s*\{\s*"input"\s*:\s*"/;
-/** What stands in front of the text cannot be longer: then it is another object, whose text the end of the call tells. */
+/** The text begins within so many characters. Otherwise the arguments are another object, and the text is taken from the complete call. */
 const MAX_HEAD = 256;
 
-/** The plain text of a custom call, out of the JSON that stands for it, while it is being written. */
+/** Extracts the plain text of a custom call from its JSON arguments while they stream. */
 export class CustomInput {
   #inText = false;
   #over = false;
   #rest = "";
 
-  /** The next piece of the JSON; the piece of text that it holds. */
+  /** Takes the next piece of the JSON and returns the text that it adds. */
   add(json: string): string {
     if (this.#over) return "";
     let text = this.#rest + json;
@@ -118,7 +121,7 @@ export class CustomInput {
     let end = stringEnd(text, 0);
     this.#over = text[end] === '"';
     const said = unescapeJson(text.slice(0, end));
-    // Half a character waits for its other half, however it is written.
+    // Half a surrogate pair waits for its other half, whether it is escaped or not.
     const isHalf = !this.#over && (said.charCodeAt(said.length - 1) & 0xfc00) === 0xd800;
     if (isHalf) end -= text.charCodeAt(end - 1) >= 0xd800 ? 1 : 6;
     this.#rest = text.slice(end);

@@ -1,21 +1,21 @@
-/** The calls of a conversation that is read from its start: every call has an id, every result finds its call. */
+/** Gives every call of a conversation an id, and finds the call of every result, in one pass from the start. */
 import type { Message, Part } from "../core/nouns.ts";
 
-/** Ids in the order of their calls; those before `at` have their results. */
+/** Ids in the order of their calls; the calls before `at` have their results. */
 interface Line {
   readonly ids: string[];
   at: number;
 }
 
-/** What an id becomes depends on nothing that comes later: history that was sent never changes. */
+/** An id depends only on what comes before it, so that history that was sent once never changes. */
 export class Calls {
   #minted = 0;
   readonly #names = new Map<string, string>();
-  /** The calls without a result: all of them, in their order, and in that of each name. */
+  /** The calls without a result; all calls in order, and the same by name. */
   readonly #waiting = new Set<string>();
   readonly #line: Line = { ids: [], at: 0 };
   readonly #lines = new Map<string, Line>();
-  /** Ids that came again, by their latest meaning. */
+  /** For an id that was used again: the id that its latest call got instead. */
   readonly #renamed = new Map<string, string>();
 
   add(given: string | undefined, name: string): { id: string; name: string } {
@@ -30,12 +30,12 @@ export class Calls {
     return { id, name };
   }
 
-  /** Whether a call has no result yet. */
+  /** Whether any call has no result yet. */
   get areWaiting(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** A result without an id answers the first call of its name that still waits, or else the first that waits. */
+  /** A result without an id belongs to the first call of its name that has no result yet, or else to the first call without one. */
   answer(given: { id: string | undefined; name: string | undefined }): { id: string; name: string } {
     const match = given.id ? undefined : (this.#first(this.#lines.get(given.name ?? "")) ?? this.#first(this.#line));
     const id = (given.id && (this.#renamed.get(given.id) ?? given.id)) || match || this.#mint();
@@ -58,7 +58,7 @@ export class Calls {
   }
 }
 
-/** What the model said in messages. */
+/** The parts of all assistant messages. */
 export const saidIn = (messages: readonly Message[]): Part[] =>
   messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
 

@@ -1,6 +1,6 @@
 /**
- * Our own capsule: thinking and state that a client carries for us in a field that it does not read, such as `thoughtSignature`.
- * `ZHJhZ29tYW4vMTp7fQ==` is one with nothing inside.
+ * A capsule holds thinking and state that a client carries for us in a field that it does not read, such as `thoughtSignature`. It is text
+ * in base64; `ZHJhZ29tYW4vMTp7fQ==` is an empty one.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Part, Thinking } from "../core/nouns.ts";
@@ -8,15 +8,15 @@ import { withState } from "./opaque.ts";
 import { defined, isText, listOf, numberOf, objectOf, parsed, someOf, textOf } from "./read.ts";
 
 const SEAL = "dragoman/1:";
-/** What every version of it begins with: `dragoman/` in base64. */
+/** The beginning of every version of a capsule: `dragoman/` in base64. */
 const OURS = "ZHJhZ29tYW4v";
-/** What a request may grow by for one answer. */
+/** The most that one capsule may add to a request. */
 const MAX_CAPSULE = 262_144;
 
 export interface Capsule {
-  /** Thinking that must come back, where the client does not keep it or its state. */
+  /** Thinking that must come back although the client does not keep it, or its state. */
   thoughts?: readonly Thought[];
-  /** Another wire's state of a call: of the one that the field stands on, or of the one with this id; `""`: of the text before it. */
+  /** Another wire's state of the call that has the capsule, or of the call with the id `call`; `call` is `""`: of the text before it. */
   state?: readonly Opaque[];
   call?: string;
 }
@@ -24,27 +24,27 @@ export interface Capsule {
 export interface Thought {
   thinking?: string;
   state?: readonly Opaque[];
-  /** How many characters of text stand between it and the call before it. */
+  /** How many characters of text come between the previous call and this thought. */
   behind?: number;
 }
 
-/** Gemini signs calls and texts; what it has signed comes back to it through every wire that has a place for it (N20). */
+/** Gemini signs calls and texts; every wire that has a place for its signatures carries them back to it (N20). */
 export const isSignature = ({ wire, kind }: Opaque): boolean => wire === "gemini" && kind === "thoughtSignature";
 
-/** OpenAI's newer models say of a message whether it is a comment or the answer, and want that back with it. */
+/** OpenAI's newer models mark each message as commentary or final answer, and need that `phase` back. */
 export const isPhase = ({ wire, kind, data }: Opaque): boolean =>
   wire === "openai-responses" && kind === "#message" && objectOf(data).phase !== undefined;
 
-/** Puts what came back with a text onto the last one that was said. */
+/** Puts state that came back with a message onto its last text. */
 export function signText(parts: readonly Part[], state: readonly Opaque[] | undefined): void {
   const text = parts.findLast((part) => part.type === "text");
   if (text && state) withState(text, state);
 }
 
-/** Nothing inside: for clients that drop what has no signature. */
+/** For clients that drop thinking without a signature. */
 export const EMPTY_CAPSULE = "ZHJhZ29tYW4vMTp7fQ==";
 
-/** Base64, since some fields must be. `undefined`: there is nothing to carry, or too much. */
+/** Base64, because some of the fields must be. `undefined`: there is nothing to carry, or too much. */
 export function sealCapsule({ thoughts = [], state = [], call }: Capsule): string | undefined {
   const kept = thoughts.map(({ thinking, state: own = [], behind }) =>
     defined<Thought>({ thinking: thinking || undefined, state: someOf([...own]), behind: behind || undefined }),
@@ -57,7 +57,7 @@ export function sealCapsule({ thoughts = [], state = [], call }: Capsule): strin
   return btoa(bytes);
 }
 
-/** `undefined`: it is none of ours; nothing inside: it is broken. */
+/** `undefined`: not a capsule. A broken capsule counts as an empty one. */
 export function openCapsule(sealed: string): Capsule | undefined {
   if (!sealed.startsWith(OURS)) return undefined;
   let text: string;
@@ -79,13 +79,13 @@ const stateIn = (value: Json | undefined): Opaque[] | undefined => someOf(listOf
 const isOpaque = (value: Json): value is JsonObject & Opaque =>
   isObject(value) && isText(value.wire) && isText(value.kind) && value.data !== undefined;
 
-/** In either alphabet of base64, as Google's API takes it: Python's `google-genai` writes all bytes in the one for URLs, also those it was given. */
+/** Google's API accepts either base64 alphabet: Python's `google-genai` writes all bytes in the URL-safe one, even those it received. */
 export const standardBase64 = (data: string): string => (/[-_]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/") : data);
 
 export const fromBase64 = (data: string, fatal = false): string =>
   new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(atob(standardBase64(data)), (char) => char.charCodeAt(0)));
 
-/** The parts of a message with the thoughts that its calls brought back: each where it stood, in place of what the client kept of them. */
+/** The parts of a message with the thoughts that its calls brought back, each in its old place. The client's own thinking parts are replaced. */
 export function recalled(content: readonly Part[], thoughtsOf: (id: string) => readonly Thought[] | undefined): Part[] {
   const parts: Part[] = [];
   let from = 0;
@@ -104,7 +104,7 @@ export function recalled(content: readonly Part[], thoughtsOf: (id: string) => r
   return parts;
 }
 
-/** Thoughts, each behind as much of the text as there was before it. */
+/** Inserts each thought after as many characters of text as came before it. */
 function among(said: readonly Part[], thoughts: readonly Thought[]): Part[] {
   const parts: Part[] = [];
   const rest = [...said];

@@ -1,4 +1,4 @@
-/** The events of one answer while a decoder reads it: pairs are closed, calls stay apart, and there is one finish, last. */
+/** Collects the events of one answer while a decoder reads it: thinking is always closed, calls never interleave, and one `finish` comes last. */
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment, NO_CONTEXT } from "./accumulate.ts";
@@ -6,20 +6,20 @@ import { added } from "./read.ts";
 import { Unwrapping } from "./wrapped.ts";
 
 export interface End {
-  /** What the server's reason means; `undefined`: it gave none. */
+  /** What the server's finish reason means; `undefined`: it gave none. */
   reason?: FinishReason | undefined;
-  /** The server's own word. */
+  /** The finish reason in the server's own word. */
   native?: string | undefined;
   stop?: string | undefined;
   error?: ErrorInfo | undefined;
-  /** Without a reason: the server said in another way that this is the end. Otherwise the answer was cut off. */
+  /** There is no reason, but the server marked the end in another way. With neither, the answer was cut off. */
   ended?: boolean | undefined;
 }
 
 export class EventWriter {
   readonly calls: CallAccumulator;
   readonly #unwrapping: Unwrapping | undefined;
-  /** The last of a call. */
+  /** The last fragment of a call. */
   fragment: CallFragment | undefined;
   #events: Event[] = [];
   #started = false;
@@ -39,7 +39,7 @@ export class EventWriter {
   get finished(): boolean {
     return this.#finished;
   }
-  /** How many events wait to be taken, and the last of them. */
+  /** The number of events that wait to be taken, and the last of them. */
   get said(): number {
     return this.#events.length;
   }
@@ -47,14 +47,14 @@ export class EventWriter {
     return this.#events.at(-1);
   }
 
-  /** What has happened since the last time. */
+  /** The events since the last time. */
   take(): Event[] {
     const events = this.#events;
     this.#events = [];
     return this.#unwrapping ? [...this.#unwrapping.events(events)] : events;
   }
 
-  /** Counts once. */
+  /** Only the first call has an effect. */
   start(id?: string, model?: string): void {
     if (this.#started || this.#finished) return;
     this.#started = true;
@@ -78,13 +78,13 @@ export class EventWriter {
   get isThinking(): boolean {
     return this.#thinking;
   }
-  /** Opens it, if need be. */
+  /** Emits `thinking-start` first if need be. */
   thinking(text: string): void {
     if (text === "") return;
     this.startThinking();
     this.#pass({ type: "thinking-delta", text });
   }
-  /** Closes it, if it is open; with `state` there is thinking even if none was said. */
+  /** Ends open thinking. With `state` there is always thinking to end, even if it is empty. */
   endThinking(state?: Opaque[]): void {
     if (state?.length) this.startThinking();
     if (!this.#thinking) return;
@@ -105,22 +105,22 @@ export class EventWriter {
     this.#pass({ type: "refusal", text });
   }
 
-  /** `quiet`: no other wire need say that it left it out. */
+  /** `quiet`: other wires leave it out without a warning. */
   extension(wire: WireId, data: Json, quiet = false): void {
     this.#pass({ type: "extension", wire, data, ...(quiet ? { quiet } : {}) });
   }
 
-  /** Tells what is counted by now; at the end, only what it has become. */
+  /** Emits the usage so far; the end emits it again only if it has changed. */
   counted(): void {
     if (this.#usage) this.#pass({ ...this.#usage });
     this.#isCounted = true;
   }
 
-  /** Kept for the end: servers say it early, late, or again and again. */
+  /** Keeps the usage for the end: servers send it early, late, or again and again. */
   usage(usage: Usage): void {
     for (const name in usage) {
       const count = usage[name as keyof Usage];
-      if (count === undefined || !(count >= 0 && count < Number.POSITIVE_INFINITY)) continue; // what is no count is none
+      if (count === undefined || !(count >= 0 && count < Number.POSITIVE_INFINITY)) continue; // not a count
       this.#usage ??= { type: "usage" };
       if (this.#usage[name as keyof Usage] === count) continue;
       this.#usage[name as keyof Usage] = count;
@@ -128,7 +128,7 @@ export class EventWriter {
     }
   }
 
-  /** The end; only the first counts. */
+  /** Emits `finish`; only the first call has an effect. */
   finish(end: End): void {
     if (this.#finished) return;
     this.endThinking();
@@ -156,7 +156,7 @@ function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [Finis
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];
-  if (calls.truncated > 0 && reason !== "error") return ["length"]; // or a client would run the call that was cut with the others
+  if (calls.truncated > 0 && reason !== "error") return ["length"]; // otherwise a client would run the cut call with the others
   if (calls.complete > 0) return ["tool-calls"];
   if (calls.malformed > 0) return ["error", { code: "malformed-call", message: "the model wrote a tool call that cannot be read" }];
   if (reason === "error") return ["error", { code: "upstream", message: "the server ended the answer with an error" }];

@@ -1,5 +1,5 @@
 /**
- * OpenAI's chat completions (`POST /v1/chat/completions`), as its own API and the many servers that speak it have it:
+ * OpenAI's chat completions (`POST /v1/chat/completions`), of the official API and of the many servers that imitate it:
  *
  *     {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "function", "function": {"name": "f"}}]}
  */

@@ -17,7 +17,7 @@ import { encodeRequest } from "./openai-responses/request-out.ts";
 import { words } from "./read.ts";
 import type { Wire } from "./wire.ts";
 
-/** What counting takes. */
+/** The fields that counting accepts. */
 const COUNTED = words("model instructions input tools tool_choice parallel_tool_calls reasoning text truncation");
 
 export const openaiResponses: Wire = {
@@ -29,7 +29,7 @@ export const openaiResponses: Wire = {
   hasReason,
   encodeError(error, request, options) {
     if (error.code !== "context-length" || !request?.stream) return errorOutput(error, openaiError(error));
-    // A prompt that is too long makes codex shorten it if the stream says so; a status of 400 ends its run.
+    // If a stream reports that the prompt is too long, codex shortens it; a status of 400 would end its run.
     const body = new ResponseAnswer(WIRE, request, options).encode({ type: "finish", reason: "error", error });
     return { status: 200, headers: { "content-type": "text/event-stream" }, body };
   },

@@ -1,4 +1,4 @@
-/** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
+/** What OpenAI's two APIs have in common: tools and tool choice, efforts, usage, structured output. */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import type { Out } from "./abilities.ts";
@@ -17,9 +17,9 @@ import { wrappedSchema } from "./wrapped.ts";
 
 export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 
-// ---- Tools. In chat completions most of a tool stands inside of its kind: `{"type": "function", "function": {"name": "f"}}`
+// ---- Tools. In chat completions most fields of a tool are in an inner object: `{"type": "function", "function": {"name": "f"}}`
 
-/** What the text of a custom tool must look like. `inner`: the key of the format that says it, where that is not the format itself. */
+/** The grammar of a custom tool's input. `inner`: the key of the format that holds the grammar; absent: the format itself does. */
 export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> {
   const { type, ...flat } = objectOf(tool.value.format);
   const { syntax, definition } = objectOf(inner ? flat[inner] : flat);
@@ -31,21 +31,21 @@ export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> 
   return isGrammar ? { grammar: { syntax, definition } } : {};
 }
 
-/** A tool with the schema that its server takes: OpenAI's own refuse some, and what is strict is so by their rules; others get it as it is. */
+/** The tool with a schema that the server accepts: OpenAI's own servers refuse some, and have rules for strict ones; others get it unchanged. */
 export function sayable(tool: Tool, { request, profile, warnings, nulls }: Out): Tool {
   const { name, parameters, strict } = tool;
   if (!parameters || !profile.official || (strict && request.from?.startsWith("openai"))) return tool;
   const closed = strict ? strictSchema(parameters) : undefined;
   if (closed?.nulls) nulls[name] = parameters;
   if (closed) return { ...tool, parameters: closed.schema };
-  if (strict) warnings.dropped(`strict at ${name}, whose schema is not for strict mode,`);
+  if (strict) warnings.dropped(`strict of ${name}, whose schema does not fit strict mode,`);
   const { strict: _strict, ...loose } = tool;
   return { ...loose, parameters: { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) } };
 }
 
 const MODES = { ...spelling("auto none required"), any: "required" } as const;
 
-/** The tool that only its type names: one of those that the API defines. */
+/** The tool of this type, if it is one that the API defines. */
 const nativeIn = (tools: readonly Tool[], type: Json | undefined): Tool | undefined =>
   tools.find((tool) => type !== undefined && nativeType("openai-responses", tool) === type);
 
@@ -87,7 +87,7 @@ export function readChoice(
   return { allowed: allowed.flat(), ...(spec.value.mode === "required" ? { required: true } : {}) };
 }
 
-/** `isWrapped`: chat's form. */
+/** `isWrapped`: in the form of chat completions. */
 export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (name: string) => string, isWrapped: boolean): unknown {
   if (isText(choice)) return choice;
   const named = (own: string) => {
@@ -113,7 +113,7 @@ export const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
   ...Object.fromEntries((["minimal", "low", "medium", "high", "xhigh", "max"] as const).map((effort) => [effort, { effort }])),
 };
 
-/** The word for how much thinking is wanted. */
+/** The effort that expresses the thinking settings. */
 export function effortWord({ enabled, effort, budget, keep }: ThinkingSettings, warnings: Warnings): string | undefined {
   if (keep !== undefined) warnings.dropped("thinking.keep");
   if (enabled === false) return "none";
@@ -123,14 +123,14 @@ export function effortWord({ enabled, effort, budget, keep }: ThinkingSettings, 
   return effort ?? (budget === undefined ? undefined : effortOf(budget));
 }
 
-// ---- Usage, told alike under two names
+// ---- Usage: the same counts under different names
 
 export const CHAT_USAGE = ["prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details"] as const;
 export const RESPONSES_USAGE = ["input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details"] as const;
 
 type UsageNames = typeof CHAT_USAGE | typeof RESPONSES_USAGE;
 
-/** The parts of each. */
+/** The counts in either details object. */
 const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedTokens", cache_write_tokens: "cacheWriteTokens" } as const;
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
@@ -141,14 +141,14 @@ export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerD
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
   const { outputTokens = 0, thinkingTokens = 0 } = all;
-  if (thinkingTokens > outputTokens) all.outputTokens = outputTokens + thinkingTokens; // Vercel's gateway counts it nowhere else
+  if (thinkingTokens > outputTokens) all.outputTokens = outputTokens + thinkingTokens; // Vercel's gateway leaves thinking out of the output
   return all;
 }
 
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = usage;
   const draft: Draft = {};
-  draft[prompt] = inputTokens; // a literal with computed names is put together by the runtime, name by name
+  draft[prompt] = inputTokens; // assigned one by one: an object literal with computed names is slow
   draft[answer] = outputTokens;
   draft.total_tokens = inputTokens + outputTokens;
   const details = some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens });
@@ -159,18 +159,18 @@ export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerD
 
 // ---- Structured output: `{"type": "json_schema", …}`
 
-/** What it is called when nobody named it. */
+/** The name of an output that has none. */
 const OUTPUT_NAME = "output";
 
 const OUTPUT = spelling("schema name strict description");
 
-/** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
+/** `inner`: the key of the object that holds name and schema; absent: the format itself does. */
 export function readOutput(given: Fields, key: string, from: Source, inner?: string): Request["output"] {
   const format = given.thing(key);
   const type = format?.json("type");
   if (!format) return undefined;
   if (type === "text") {
-    if (format.rest()) from.take(format.at, format.value, true); // nothing but itself would say it
+    if (format.rest()) from.take(format.at, format.value, true); // `{"type": "text"}` is the default; with other fields it must be kept
     return undefined;
   }
   if (type !== "json_object" && type !== "json_schema") {
@@ -183,12 +183,12 @@ export function readOutput(given: Fields, key: string, from: Source, inner?: str
   return output;
 }
 
-/** OpenAI's own servers take schemas of objects only; those of others are put in one. */
+/** OpenAI's own servers accept only schemas of objects: any other schema from another wire's client is wrapped in one. */
 export function writeOutput(out: Out, inner?: string): Draft | undefined {
   const { output, from } = out.request;
   if (!output) return undefined;
   const { schema: given, name = OUTPUT_NAME, strict, description } = output;
-  if (!given && !(inner && output.name)) return { type: "json_object" }; // a name without a schema only chat completions take
+  if (!given && !(inner && output.name)) return { type: "json_object" }; // only chat completions accept a name without a schema
   const wraps = given && out.profile.official && given.type !== "object" && !from?.startsWith("openai");
   if (wraps) out.wrapped = true;
   const schema = wraps ? wrappedSchema(given) : given;
@@ -198,13 +198,10 @@ export function writeOutput(out: Out, inner?: string): Draft | undefined {
 
 const ASK_FOR_JSON = "Answer in JSON.";
 
-/** OpenAI's own servers refuse to give JSON without a schema where none of these messages has the word. */
+/** OpenAI's own servers refuse JSON output without a schema if none of these messages contains the word "json". */
 export function askForJson({ request, profile, warnings }: Out, looked: readonly Message[] = request.messages): void {
   const { output, messages, from } = request;
   if (!profile.official || !output || output.schema || from?.startsWith("openai") || /json/i.test(JSON.stringify(looked))) return;
-  warnings.add(
-    "output",
-    `"${ASK_FOR_JSON}" was put before the conversation: JSON without a schema is only given where a message asks for it`,
-  );
+  warnings.add("output", `"${ASK_FOR_JSON}" was put before the conversation: JSON without a schema is only given if a message mentions it`);
   request.messages = withInstruction(messages, ASK_FOR_JSON);
 }

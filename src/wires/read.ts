@@ -1,13 +1,13 @@
-/** Small readers of JSON. An answer is read as far as it goes: whatever has another type than it should is not there. */
+/** Small helpers for reading and writing JSON. A value of another type than expected counts as absent. */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Usage } from "../core/nouns.ts";
 import type { FieldNames } from "./fields.ts";
 import type { Draft } from "./wire.ts";
 
-/** The type of a file of which nobody says what it is. */
+/** The media type of a file whose type is not given. */
 export const UNTOLD = "application/octet-stream";
 
-/** `undefined`: it is no JSON text. */
+/** `undefined`: the text is not JSON. */
 export function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -16,7 +16,7 @@ export function parsed(text: string): Json | undefined {
   }
 }
 
-/** The words of a text. */
+/** The words of a text, as a set. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
@@ -24,11 +24,11 @@ type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Res
 /** `topP` as `top_p`. */
 export const snake = (word: string): string => word.replace(/[A-Z]/g, "_$&").toLowerCase();
 
-/** A table of words by how they are spelled elsewhere. */
+/** A table from the API's spelling of a field to the nouns' name of it. */
 export const spelling = <T extends string>(nouns: T, spell = snake): Readonly<Record<string, Words<T>>> =>
   Object.fromEntries(nouns.split(" ").map((noun) => [spell(noun), noun])) as Record<string, Words<T>>;
 
-/** The fields that a table names, written as the API calls them. */
+/** The fields that a table names, under the API's names. */
 export function written(thing: object, names: FieldNames): { [key: string]: unknown } {
   const draft: { [key: string]: unknown } = {};
   for (const key in names) {
@@ -38,7 +38,7 @@ export function written(thing: object, names: FieldNames): { [key: string]: unkn
   return draft;
 }
 
-/** The entries of an object that are not null, or those of them that are wanted; `undefined`: there are none. */
+/** The entries of an object that are not null and that are wanted; `undefined`: there are none. */
 export function restOf(value: JsonObject, isWanted?: (key: string) => boolean): JsonObject | undefined {
   let rest: { [key: string]: Json } | undefined;
   for (const key in value) {
@@ -57,13 +57,13 @@ export const numberOf = (value: unknown): number | undefined => (typeof value ==
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : NOTHING);
 export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
-/** What a table has for a word. What every object has from its prototype is no entry. */
+/** The table's entry for a word. Inherited properties such as `toString` are not entries. */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, word: unknown): T | undefined =>
   isText(word) && Object.hasOwn(table, word) ? table[word] : undefined;
 
 const NOTHING: JsonObject = Object.freeze({});
 
-// ---- Without what is undefined
+// ---- Objects without undefined values
 
 type Optional<T, K extends keyof T> = object extends Pick<T, K> ? undefined : never;
 
@@ -74,7 +74,7 @@ export function defined<T extends object>(fields: { [K in keyof T]: T[K] | Optio
   return given as T;
 }
 
-/** The same; `undefined`, if nothing is left. */
+/** The same; `undefined` if nothing is left. */
 export function some<T extends object>(fields: { [K in keyof T]: T[K] | Optional<T, K> }): T | undefined {
   const given = defined<T>(fields);
   return isEmpty(given) ? undefined : given;
@@ -85,14 +85,14 @@ export function isEmpty(value: object): boolean {
   return true;
 }
 
-/** The list with one more. An array that is pushed to makes room for many; most feeds have one event. */
+/** Adds an item; use the returned list. `push` to an empty array reserves room for many items, and most feeds yield one event. */
 export function added<T>(list: T[], item: T): T[] {
   if (list.length === 0) return [item];
   list.push(item);
   return list;
 }
 
-/** The list, where one follows another that it can be one with. */
+/** The list with neighbours merged wherever `unite` returns a merged item. */
 export function united<T>(list: readonly T[], unite: (last: T, next: T) => T | false | undefined): T[] {
   const out: T[] = [];
   for (const next of list) {
@@ -106,7 +106,7 @@ export function united<T>(list: readonly T[], unite: (last: T, next: T) => T | f
 
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
 
-/** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */
+/** Merges a piece into what came before it, as clients do: strings and lists are appended, objects merged, other values kept as they are. */
 export function grow(target: Draft, piece: Draft): Draft {
   for (const [key, value] of Object.entries(piece)) {
     const there = entryOf(target, key);
@@ -118,7 +118,7 @@ export function grow(target: Draft, piece: Draft): Draft {
   return target;
 }
 
-/** xAI and Google count thinking in the total alone, and some servers leave out a count that the total tells. */
+/** Completes counts from the total: xAI and Google count thinking only there, and some servers leave out one of the two counts. */
 export function wholeUsage(usage: Usage, total = 0): Usage {
   const { inputTokens, outputTokens } = usage;
   const rest = total - (inputTokens ?? outputTokens ?? total);

@@ -1,4 +1,4 @@
-/** All wires, by their ids. */
+/** The list of all wires. */
 import type { WireId } from "../core/nouns.ts";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
@@ -9,7 +9,7 @@ import type { Wire } from "./wire.ts";
 
 const WIRES: readonly Wire[] = [openaiChat, openaiResponses, anthropic, gemini, ollama];
 
-/** Throws for an id that is not known. */
+/** Throws for an unknown id. */
 export function getWire(id: WireId): Wire {
   const wire = WIRES.find((wire) => wire.id === id);
   if (!wire) throw new Error(`unknown wire "${id}"; known: ${WIRES.map((wire) => wire.id).join(", ")}`);

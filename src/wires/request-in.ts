@@ -1,4 +1,4 @@
-/** What the readers of all requests share: a client's request, what of it the nouns have no place for, and the calls that were read so far. */
+/** What the request readers of all wires share: the body, the fields that the nouns have no place for, and the calls read so far. */
 import { isObject } from "../core/json.ts";
 import type { Json, Malformed, Media, Opaque, Request, Text, Tool, ToolCall, ToolResult, Warning, WireId } from "../core/nouns.ts";
 import { malformedRaw, parseArguments } from "./accumulate.ts";
@@ -16,12 +16,12 @@ export class Source implements Reading {
   /** The body. */
   root: Fields;
   readonly calls = new Calls();
-  /** What has no thing of its own to stand on goes along with the request, by the path where it stood. */
+  /** Values that belong to no noun: they are kept with the request, each with its path in the body. */
   readonly extra: Opaque[] = [];
   readonly warnings: Warning[] = [];
   readonly #texts: ArgumentTexts | undefined;
 
-  /** `args`: the key of a call's arguments, where they are an object, whose bytes must survive. */
+  /** `args`: the key of a call's arguments, in a wire where they are an object, so that their bytes survive. */
   constructor(wire: WireId, body: unknown, { quiet, args, lax }: Pick<Reading, "quiet" | "lax"> & { args?: string } = {}) {
     this.wire = wire;
     this.quiet = quiet;
@@ -30,11 +30,11 @@ export class Source implements Reading {
     this.#texts = args === undefined ? undefined : new ArgumentTexts(body, args);
   }
 
-  /** A value that no noun stands for. */
+  /** Keeps a value that the nouns have no place for. */
   take(kind: string, data: Json | undefined, quiet = false): void {
     this.extra.push(opaque(this.wire, kind, data ?? null, quiet));
   }
-  /** What is left of an object that became no thing. */
+  /** Keeps the rest of an object that did not become a noun of its own. */
   keep(given: Fields): void {
     for (const [key, data] of Object.entries(given.rest() ?? {})) this.take(given.place(key), data, data === null);
   }
@@ -42,15 +42,15 @@ export class Source implements Reading {
     this.take(at, value);
     this.warnings.push({ code, message: `${at} ${what}` });
   }
-  /** A tool, an item or a part that is none of the nouns'. */
+  /** Keeps a tool, an item or a part that the nouns do not have. */
   unknown(thing: Fields, what: string): [] {
-    this.warn(thing, `${what}-kind`, `is of the kind "${thing.value.type}", which only its own server knows`);
+    this.warn(thing, `${what}-kind`, `is of the type "${thing.value.type}", which only its own API knows`);
     return [];
   }
 
-  /** All of the request, and what is left of it. Comes last: by now everything was read. */
+  /** The finished request with everything that was kept. Must be called last, when all of the body has been read. */
   request(request: { [K in keyof Request]: Request[K] | undefined }, extra: readonly Opaque[] = []): Request {
-    // What looks like a path is none.
+    // A key that looks like a path is kept inside an object, since `kind` is read as a path.
     const unread = this.root
       .state()
       ?.map((unread) => (/[.[\]]/.test(unread.kind) ? { ...unread, kind: "", data: { [unread.kind]: unread.data } } : unread));
@@ -60,9 +60,9 @@ export class Source implements Reading {
     return defined<Request>(request as Request);
   }
 
-  // What many requests say alike
+  // What several wires have in common
 
-  /** A string, or a list of parts. */
+  /** Reads content that is a string or a list of parts. */
   content<T>(given: Fields, key: string, part: (part: Fields) => T | readonly T[]): (T | Text)[] {
     const content = given.json(key);
     if (isText(content)) return content === "" ? [] : [{ type: "text", text: content }];
@@ -70,7 +70,7 @@ export class Source implements Reading {
     return given.each(key, part).flat() as T[];
   }
 
-  /** What a tool returned, in parts. Text, then media: more than that the nouns do not say, so the parts go along under their key. */
+  /** A tool result from parts. The nouns hold one text, then media; if that loses anything, the original parts are kept as state. */
   result(given: Fields, key: string, named: { id: string; name: string }, parts: readonly (Text | Media)[]): ToolResult {
     const result: ToolResult = {
       role: "tool",
@@ -81,14 +81,14 @@ export class Source implements Reading {
     if (media.length > 0) result.media = media;
     const isPlain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
     if (isPlain) return result;
-    // What its texts carried, for the others to tell of it.
+    // The state of its texts, so that other wires warn about it.
     const lost = parts.flatMap(({ type, state = [] }) =>
       type === "text" ? state.map((mark) => ({ ...mark, kind: `#${mark.kind}` })) : [],
     );
     return withState(result, [opaque(this.wire, key, given.json(key) ?? null, true)], lost);
   }
 
-  /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */
+  /** A call of the history. If its arguments cannot be read it becomes `malformed`; the request is not refused. */
   call(given: Fields, key: string, named: { id: string; name: string }): ToolCall | Malformed {
     const value = given.json(key) ?? {};
     const text = textOf(value);
@@ -103,18 +103,18 @@ export class Source implements Reading {
   }
 }
 
-/** A conversation, which has at least one message. */
+/** Reads a conversation, which must have at least one message. */
 export function conversation<T>(root: Fields, key: string, what: string, read: (item: Fields) => T): T[] {
   const items = root.each(key, read);
   return items.length > 0 ? items : root.fail(key, `must be a list of ${what} that is not empty`);
 }
 
-/** How many answers are wanted: the nouns have one. */
+/** Refuses a request for several answers: the nouns have only one. */
 export function onlyOne(given: Fields, key: string): void {
-  if ((given.number(key) ?? 1) !== 1) given.fail(key, "must be 1: ask once more for another answer");
+  if ((given.number(key) ?? 1) !== 1) given.fail(key, "must be 1: ask again for another answer");
 }
 
-/** The name of one of the tools. */
+/** The name of the tool that the wire calls `name`; throws if there is none. */
 export const toolName = (
   name: Json | undefined,
   at: string,
@@ -124,7 +124,7 @@ export const toolName = (
 
 export const readStream = (root: Fields): Request["stream"] | undefined => root.flag("stream") && "sse";
 
-/** Below 0 (in Ollama's API below 1) it is none, as llama.cpp's servers have it, and goes along for them. */
+/** A limit below 0 (in Ollama's API below 1) means no limit, as in llama.cpp; it is kept for servers that understand it. */
 export function readLimit(given: Fields, from: Source, key: string, other = key): number | undefined {
   const limit = given.number(key, other);
   if (limit === undefined || limit > 0 || (limit === 0 && from.wire !== "ollama")) return limit;
@@ -132,7 +132,7 @@ export function readLimit(given: Fields, from: Source, key: string, other = key)
   return undefined;
 }
 
-/** One string to stop at, or a list of them. */
+/** Reads one stop string, or a list of them. */
 export function readStop(given: Fields, key: string): string[] | undefined {
   const stop = given.json(key);
   if (isText(stop)) return stop === "" ? undefined : [stop];

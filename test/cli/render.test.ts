@@ -98,5 +98,5 @@ test("unknown parts of the request are reported", () => {
   const tools = [{ type: "web_search" }];
   const run = dragoman(["render", "-d", "gemma4"], JSON.stringify({ ...JSON.parse(body), tools }));
   expect(run.code).toBe(0);
-  expect(run.stderr).toMatch(/^dragoman: tools\[0\] is of the kind "web_search".*\n$/);
+  expect(run.stderr).toMatch(/^dragoman: tools\[0\] is of the type "web_search".*\n$/);
 });

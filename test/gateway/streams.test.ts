@@ -45,7 +45,7 @@ test.each(wires)("%s: an HTML page instead of a stream is a 502 with its first w
   const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
   for (const table of [STREAMED, SMALLEST]) {
     const { status, body } = await askSmallest(url, id, table);
-    expect([status, body]).toEqual([502, expect.stringContaining("the server sent what is no answer: <html>Log in")]);
+    expect([status, body]).toEqual([502, expect.stringContaining("the server sent an invalid answer: <html>Log in")]);
   }
 });
 

@@ -287,7 +287,7 @@ describe("a warning names the field that was lost, not the object around it", ()
 
 test("a prompt stored at OpenAI is refused, like everything else stored elsewhere", () => {
   const complaint = complaintOf((body) => decode("openai-responses", body as object), { prompt: { id: "pmpt_1" }, input: "Hi" });
-  expect(complaint).toMatch(/^prompt is not kept here/);
+  expect(complaint).toMatch(/^prompt is not stored here/);
 });
 
 describe("a file that only Google's servers can read", () => {

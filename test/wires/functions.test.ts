@@ -41,7 +41,7 @@ test("there is room for one call only: parallel calls are turned off, and any ot
   const body = openaiChat.encodeResponse(response("c1", "c2"), request, { warn: (warning) => warnings.push(warning) });
   expect(body).toMatchObject({ choices: [{ message: { function_call: { arguments: '{"a":1.0}' } } }] });
   expect(warnings.map(({ message }) => message)).toContain(
-    "every call behind the first, for a client of function_call, has no place in openai-chat and was left out",
+    "every call after the first, for a client of function_call, has no place in openai-chat and was left out",
   );
   expect(openaiChat.encodeRequest(request).body).toMatchObject({ parallel_tool_calls: false, tools: [{ type: "function" }] });
   expect(JSON.stringify(openaiChat.encodeRequest(request).body)).not.toContain("#");

@@ -798,7 +798,7 @@ describe("streams written for clients", () => {
     expect(lines.at(-1)).toMatchObject({ done_reason: "stop" });
     expect(warnings.map(({ message }) => message)).toEqual([
       "a refusal was sent as text",
-      "what only gemini knows has no place in ollama and was left out",
+      "data that only gemini knows has no place in ollama and was left out",
       "thoughtSignature of gemini has no place in ollama and was left out",
       "content-filter was sent as stop",
     ]);

@@ -180,10 +180,10 @@ describe("input", () => {
   });
   test("state that only OpenAI's servers store is refused, with a clear message", () => {
     expect(complaint({ model: "m", input: "x", previous_response_id: "resp_1" })).toContain(
-      "previous_response_id is not kept here: send the whole",
+      "previous_response_id is not stored here: send the whole",
     );
-    expect(complaint({ model: "m", input: "x", conversation: { id: "c" } })).toContain("conversation is not kept here");
-    expect(complaint({ model: "m", input: "x", background: true })).toContain("background is not possible here");
+    expect(complaint({ model: "m", input: "x", conversation: { id: "c" } })).toContain("conversation is not stored here");
+    expect(complaint({ model: "m", input: "x", background: true })).toContain("background is not supported here");
     expect(complaint({ model: "m", input: "x", background: false, previous_response_id: null })).toBe("nothing to complain about");
   });
   test.each<[unknown, string]>([
@@ -911,6 +911,10 @@ describe("answers read from servers' streams", () => {
     const noise =
       'data: nonsense\n\ndata: 5\n\ndata: {"type":"response.output_item.done","item":7,"output_index":0}\n\ndata: {"type":"response.function_call_arguments.delta"}\n\n';
     expect(collect(read(noise + fixture("tool-turn"))).finish).toMatchObject({ reason: "tool-calls" });
+  });
+  test("a body that is no answer is quoted in the error", () => {
+    const error = { code: "upstream", message: "the server sent an invalid answer: <html>Log in" };
+    expect(wire.decodeResponse("<html>Log in").finish).toEqual({ reason: "error", error });
   });
   const names = readdirSync(fixtures).map((file) => file.replace(".sse", ""));
   test.each(names)("%s gives the same answer, cut anywhere", (name) => {

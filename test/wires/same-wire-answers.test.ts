@@ -351,3 +351,16 @@ test("citations and logprobs of Responses, whole or streamed, are reported as dr
   );
   expect(told(responses.decodeResponse(stream))).toEqual(["logprobs of openai-responses has no place in anthropic and was left out"]);
 });
+
+test("fields of a call in chat completions that come with a later chunk reach the client, after those of the first chunk", () => {
+  const chunk = (call: object) => ({ id: "a", model: "m", choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] } }] });
+  const stream = sse(
+    chunk({ id: "c", type: "function", function: { name: "f", arguments: '{"a"' }, x_first: 1 }),
+    chunk({ function: { arguments: ":1" } }),
+    chunk({ function: { arguments: "}" }, x_last: 2 }),
+    { id: "a", model: "m", choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
+  );
+  const [decoder, encoder] = [getWire("openai-chat").createStreamDecoder(), getWire("openai-chat").createStreamEncoder(request)];
+  const sent = [...decoder.feed(stream), ...decoder.flush()].map((event) => encoder.encode(event)).join("");
+  expect(sent.match(/"x_\w+":\d/g)).toEqual(['"x_first":1', '"x_last":2']);
+});

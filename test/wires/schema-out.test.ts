@@ -456,6 +456,6 @@ describe("strict schemas", () => {
     const [tool] = (body as { tools: [{ function?: JsonObject; strict?: boolean }] }).tools;
     expect(JSON.stringify(tool)).toContain(JSON.stringify(map.properties));
     expect(tool.function?.strict ?? tool.strict ?? false).toBe(false);
-    expect(context.warnings).toEqual([{ code: "dropped", message: expect.stringContaining("strict at f") }]);
+    expect(context.warnings).toEqual([{ code: "dropped", message: expect.stringContaining("strict of f") }]);
   });
 });

@@ -79,7 +79,7 @@ describe("a forbidden call is passed on, with a warning", () => {
       const stream = events.map((event) => encoder.encode(event)).join("") + encoder.end();
       const decoder = getWire(id).createStreamDecoder();
       expect([...decoder.feed(stream), ...decoder.flush()].filter(({ type }) => type === "tool-end")).toHaveLength(1);
-      expect(said).toEqual(toolChoice === "none" ? ["f was called although no tool was to be called"] : []);
+      expect(said).toEqual(toolChoice === "none" ? ["f was called although no calls are allowed"] : []);
     }
   });
 });
@@ -105,11 +105,11 @@ describe("a missing required call, or too many calls, cause a warning", () => {
 
   test.each(wires)("%s", (id) => {
     for (const toolChoice of ["required", { name: "f" }, { allowed: ["f"], required: true }] satisfies ToolChoice[])
-      expect(told(id, { toolChoice }, silent)).toEqual(["no tool was called although one was to be called"]);
+      expect(told(id, { toolChoice }, silent)).toEqual(["no tool was called although one is required"]);
     expect(told(id, { toolChoice: { allowed: ["f"] } }, silent)).toEqual([]);
     expect(told(id, { toolChoice: "required" }, [...call(0), { type: "finish", reason: "tool-calls" }])).toEqual([]);
     expect(told(id, { parallelCalls: false }, [...call(0), ...call(1), { type: "finish", reason: "tool-calls" }])).toEqual([
-      "several calls were made although only one was wanted",
+      "several calls were made although only one is allowed",
     ]);
   });
 });

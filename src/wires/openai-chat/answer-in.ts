@@ -1,4 +1,4 @@
-/** A server's answer: the chunks of a stream, or the whole at once, which is a chunk with a `message` in the place of its `delta`. */
+/** Reads a server's answer: the chunks of a stream, or a whole answer, which is like one chunk with a `message` instead of a `delta`. */
 import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject, Opaque, Usage } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
@@ -13,12 +13,12 @@ import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
 
-/** A string without escapes, or what it holds. */
+/** A string without escapes; and the same, with its content captured. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
 const INNER = String.raw`"([^"\\\x00-\x1f]*)"`;
 const COUNT = String.raw`"(?:prompt|completion|total)_tokens":\d+`;
 
-/** A chunk that says a role, a word, a reason or how many tokens it took, as most servers write it. To parse it would take three times as long. */
+/** A chunk with only a role, a text, a finish reason or token counts, as most servers write it. Parsing it would take three times as long. */
 const PLAIN = new RegExp(
   [
     String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[(?:`,
@@ -35,28 +35,30 @@ export class ChatReader extends AnswerReader {
   #reason: FinishReason | undefined;
   #native: string | undefined;
   #stop: string | undefined;
-  /** The last chunk was one that only counts: it comes when all was said. */
+  /** The last chunk held only usage: such a chunk ends the answer, even without `[DONE]`. */
   #counted = false;
-  /** What the thinking shall carry when it ends; the details of it that come behind a call, the last call carries. */
+  /** The state of the thinking: its field, and its joined `reasoning_details`. Details that arrive after a call become state of the last call. */
   #spelling: Opaque[] | undefined;
   #details: Draft[] | undefined;
+  /** The thinking has a field of its own: the text in the details only repeats it. */
   #isSpelled = false;
+  /** Details that arrived after a call, to be sent on at the end. */
   #late: Json[] | undefined;
-  /** What stands in every chunk, and has no place in the nouns. */
+  /** The unknown fields that every chunk repeats, as text. */
   #others = "";
-  /** What was said before the answer had a name: Azure speaks of the prompt first. */
+  /** A chunk before the answer's id is known: Azure reports on the prompt first. */
   #early: JsonObject | undefined;
-  /** The choice that is the answer, and the one that has made calls. */
+  /** The index of the choice that is the answer, and of the one that makes calls. */
   #answer: number | undefined;
   #calling: number | undefined;
-  /** What chunks repeat, as it was said last. */
+  /** The last value of each unknown field of a chunk. */
   readonly #said = new Map<string, string>();
 
   override body(body: Fields): void {
     if (listOf(body.value.choices).length === 0) this.broken(body.value);
     else this.#read(body, true);
   }
-  /** What else stands in every chunk is said by the first one, which is read in full. */
+  /** A chunk whose unknown fields differ from those of the chunk before is read in full. */
   override plain(data: string): boolean {
     const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
     if (others === undefined || this.#early) return false;
@@ -75,11 +77,11 @@ export class ChatReader extends AnswerReader {
   chunk(chunk: Fields): void {
     this.#read(chunk, false);
   }
-  /** MiniMax has a status of its own. */
+  /** MiniMax reports errors in `base_resp`. */
   override isError(value: JsonObject): boolean {
     return super.isError(value) || Boolean(objectOf(value.base_resp).status_code);
   }
-  /** The reason comes before the usage does, so the end waits for what ends the stream. */
+  /** `finish_reason` comes before the usage, so the `finish` event waits for the end of the stream. */
   end(ended: boolean): void {
     if (this.#details && this.fragment) {
       if (this.calls.idle) super.endThinking(this.#takeDetails());
@@ -113,31 +115,31 @@ export class ChatReader extends AnswerReader {
     const index = choice.number("index") ?? 0;
     this.#answer ??= index;
     if (hasCalls(choice.value)) this.#calling = index;
-    if (index !== this.#answer && index !== this.#calling) return; // one answer was asked for
+    if (index !== this.#answer && index !== this.#calling) return; // the request asks for one answer
     const [first, other] = whole ? (["message", "delta"] as const) : (["delta", "message"] as const);
     const delta = choice.object(first) ?? choice.object(other);
-    if (choice.value[first]) choice.ask(other); // Perplexity has both: in a stream all that was said so far, once more; in a whole answer nothing
+    if (choice.value[first]) choice.ask(other); // Perplexity sends both: in a stream `message` repeats all text so far; in a whole answer `delta` is empty
     this.#countIn(choice.value);
     const native = choice.text("finish_reason");
-    const cause = textOf(choice.value.native_finish_reason) ?? ""; // OpenRouter says `tool_calls` of calls that were cut, too
+    const cause = textOf(choice.value.native_finish_reason) ?? ""; // OpenRouter's `finish_reason` is `tool_calls` even if a call was cut
     if (native) this.#because(reasonOf(cause) === "length" ? cause : native);
     if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const error = choice.json("error");
-    if (error !== undefined) this.fail(readError(0, {}, { error })); // OpenRouter's
-    const isToken = typeof choice.value.stop_reason === "number"; // vLLM's number of the token that ended it
+    if (error !== undefined) this.fail(readError(0, {}, { error })); // OpenRouter
+    const isToken = typeof choice.value.stop_reason === "number"; // vLLM: the token that ended the answer
     if (!isToken) this.#stop = choice.text("stop_reason") ?? this.#stop;
     const rest = choice.rest();
     if (!rest) return;
-    const { message, ...said } = rest; // what rides along has the shape of a chunk
+    const { message, ...said } = rest; // an extension has the shape of a chunk
     this.extend({ choices: [message ? { ...said, delta: message } : said] }, isToken && Object.keys(rest).length === 1);
   }
 
   #count(usage: Fields): void {
-    const { cached_tokens, prompt_cache_hit_tokens, reasoning_tokens } = usage.value; // Moonshot's, DeepSeek's, Perplexity's
+    const { cached_tokens, prompt_cache_hit_tokens, reasoning_tokens } = usage.value; // Moonshot, DeepSeek, Perplexity
     const [cachedTokens, thinkingTokens] = [numberOf(cached_tokens ?? prompt_cache_hit_tokens), numberOf(reasoning_tokens)];
     this.usage(defined<Usage>({ cachedTokens, thinkingTokens, ...readUsage(usage, CHAT_USAGE) }));
   }
-  /** Groq and Moonshot count elsewhere, too, and there alone if they are not asked. */
+  /** Groq and Moonshot also report usage elsewhere, and only there if the request does not ask for it. */
   #countIn(holder: Json | undefined): void {
     const { usage } = objectOf(holder);
     if (isObject(usage)) this.#count(new Fields(usage, this));
@@ -164,21 +166,21 @@ export class ChatReader extends AnswerReader {
     const content = delta.json("content");
     if (isText(content)) this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
     else if (isObject(content))
-      this.text(printBody(content)); // Cloudflare's, of an answer that was to be JSON
+      this.text(printBody(content)); // Cloudflare, if JSON was asked for
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
-    const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's
+    const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI
     const each = (call: Fields, i: number): void => {
       call.ask("type");
       const shell = call.object("custom");
-      const custom = call.value.type === "function" ? undefined : shell; // Snowflake's have both
+      const custom = call.value.type === "function" ? undefined : shell; // Snowflake sends both
       const fn = custom ?? call.inner("function");
       const index = call.number("index") ?? (whole ? i : undefined);
       const signed = readSignature(call)?.state;
       const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
       const input = custom && (custom.text("input") ?? "");
-      const done = whole && (custom !== undefined || this.#reason !== "length"); // whether it was cut, its JSON says
-      // One shape for all of them: it is the hottest object of a stream.
+      const done = whole && (custom !== undefined || this.#reason !== "length"); // after `length` the JSON shows which call was cut
+      // Always the same shape: this is the hottest object of a stream.
       this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done, truncated: undefined });
     };
     if (only) each(only, 0);
@@ -196,11 +198,11 @@ export class ChatReader extends AnswerReader {
     super.endThinking(state);
   }
 
-  /** The same wire's clients get the pieces as they come; for others they are put together. */
+  /** Clients of this wire get the pieces as they come; for the state they are joined. */
   #detail(pieces: readonly Json[]): void {
     if (pieces.length === 0) return;
     if (this.fragment) {
-      this.#late ??= []; // a call that something follows is over
+      this.#late ??= []; // sent now, they would end the open call
       this.#late.push(...pieces);
     } else this.#sayDetails(pieces);
     const known = this.#details ?? [];
@@ -217,7 +219,7 @@ export class ChatReader extends AnswerReader {
     return details ? [{ wire: WIRE, kind: DETAILS, data: details }] : [];
   }
 
-  /** Mistral's content is a list where it thinks. */
+  /** Mistral's content is a list of parts if it holds thinking. */
   #part({ value: part }: Fields): void {
     if (part.type !== "thinking") {
       this.text(textOf(part.text) ?? "");
@@ -228,7 +230,7 @@ export class ChatReader extends AnswerReader {
     for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
   }
 
-  /** What every chunk repeats, the server's bookkeeping, is said once. */
+  /** Sends on unknown fields, but only where they have changed: servers repeat their bookkeeping in every chunk. */
   #unknown(rest: JsonObject): void {
     const fresh = restOf(rest, (key) => this.#isNews(key, rest[key]!));
     if (!fresh) return;
@@ -245,13 +247,13 @@ export class ChatReader extends AnswerReader {
   }
 }
 
-/** LiteLLM, in front of the Responses API, Copilot and OpenRouter have had an answer's text in one choice and its calls in the next. */
+/** LiteLLM (in front of the Responses API), Copilot and OpenRouter have sent an answer's text in one choice and its calls in the next. */
 const hasCalls = ({ message, delta }: JsonObject): boolean => listOf(objectOf(message ?? delta).tool_calls).length > 0;
 
-/** Puts a piece of a detail onto what is there of it, and answers whether there was anything. */
+/** Appends a piece to the detail that it continues; returns whether there is one. */
 function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject): boolean {
   const last = details.findLast((detail) => detail.type === type && detail.index === index);
-  if (!last || (index === undefined && piece.data !== undefined)) return false; // a seal is not known to come in pieces
+  if (!last || (index === undefined && piece.data !== undefined)) return false; // encrypted data without an index is not sent in pieces
   for (const key of Object.keys(piece))
     last[key] = /^(text|summary|data)$/.test(key) ? `${last[key] ?? ""}${piece[key] ?? ""}` : (piece[key] ?? last[key]);
   return true;

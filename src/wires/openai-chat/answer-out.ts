@@ -1,4 +1,4 @@
-/** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
+/** Writes an answer for a client, as chunks: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`. */
 import type { Event, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
@@ -17,41 +17,41 @@ import { AS_PART, FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINK
 interface Call {
   readonly index: number;
   readonly id: string;
-  /** Its first chunk, which waits for its arguments: clients run a call without any. */
+  /** The call's first chunk. It waits for the arguments, because clients run a call that has none. */
   start: (Draft & { index: number }) | undefined;
   state: Opaque[] | undefined;
-  /** What closes the arguments waits until the call has ended. */
+  /** The closing brace of the arguments and what follows it, held back until the call has ended. */
   held: string;
   readonly input: CustomInput | undefined;
 }
 
-/** What may come between the details of thinking and its text: of a whole answer all that is only its server's comes first. */
+/** Events that may come between `reasoning_details` and the text that they repeat: in a whole answer all extensions come first. */
 const PATIENT = /^(thinking-(start|delta)|extension|usage)$/;
 
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   override readonly sorts = true;
   readonly #created = Math.floor(this.now().getTime() / 1000);
-  /** The client knows one call at most, which has no id. */
+  /** The client knows only `function_call`: one call, without an id. */
   readonly #isOld = this.#said(FUNCTIONS) !== undefined;
-  /** In a stream there is no reason then, and no `[DONE]`: nobody shall take what was sent for the whole. */
+  /** After an error a stream has neither a finish reason nor `[DONE]`, so that no client takes it for complete. */
   readonly errorBody = openaiError;
   #only: number | undefined;
   #head: string | undefined;
   #opened = false;
-  /** OpenRouter's clients ask for thinking by its name there. They bring nothing back but its details, and hear of the usage unasked. */
+  /** OpenRouter's clients ask for thinking with these fields. They send back only its details, and get the usage without asking for it. */
   readonly #isRouters = Boolean(this.#said("reasoning") ?? this.#said("include_reasoning"));
-  /** What thinking is called by the server that it comes from. */
+  /** The field in which the server sends thinking. */
   #field: string = THINKING[0];
-  /** How many details there are; `undefined`: nobody wants ours, or the server has its own. */
+  /** The index of our last detail; `undefined`: the client wants none, or the server sends its own. */
   #details: number | undefined = this.#isRouters ? 0 : undefined;
   #usageRest: Draft = {};
   #call: Call | undefined;
-  /** How many calls the client knows of: one that was cut before it began is none. */
+  /** How many calls the client has seen; a call that was cut before its first chunk does not count. */
   #begun = 0;
-  /** The server's own, which wait for the text that they say again: clients read one of the two in each chunk. */
+  /** The server's own details. They wait for the text that they repeat: of the two, clients read only one in each chunk. */
   #waiting: Json | undefined;
-  /** Gemini's, of the last text that has one. */
+  /** Gemini's signature, or OpenAI's phase, of the last text that has one. */
   #kept: Opaque | undefined;
 
   override encode(event: Event): string {
@@ -64,7 +64,7 @@ export class ChatAnswer extends Answer {
     return super.end();
   }
 
-  /** In a field of the request that no noun stands for. */
+  /** A field of the request that the nouns do not have. */
   #said(field: string): Json | undefined {
     return ownState(WIRE, this.request.extra, field);
   }
@@ -83,7 +83,7 @@ export class ChatAnswer extends Answer {
   }
   override thinkingStart(state?: readonly Opaque[]): void {
     const field = spellingOf(state);
-    if (field !== undefined && field !== AS_PART) this.#field = field; // in an answer few would understand that
+    if (field !== undefined && field !== AS_PART) this.#field = field; // few clients understand thinking in `content`
     if (this.#details !== undefined) this.#details++;
   }
   thinking(text: string): void {
@@ -109,14 +109,14 @@ export class ChatAnswer extends Answer {
     else this.#delta({ [key]: text });
   }
 
-  /** The first one says whose words these are. */
+  /** The first delta has the role. */
   #delta(fields: Draft, finish_reason?: string, more?: Draft): void {
     const delta = this.#opened ? fields : { role: "assistant", content: "", ...fields };
     this.#opened = true;
     this.send(chunkOf(delta, finish_reason, more));
   }
 
-  /** What all chunks share is printed once. */
+  /** The fields that all chunks share are printed once. */
   print(chunk: Draft): string {
     const json = JSON.stringify(chunk);
     return sseEvent(chunk.error ? json : this.#headed + json.slice(1));
@@ -169,38 +169,42 @@ export class ChatAnswer extends Answer {
     }
     this.#only ??= call.index;
     if (call.index === this.#only) this.#delta({ [FUNCTION_CALL]: call.function });
-    else this.warnings.dropped(`every call behind the first, for a client of ${FUNCTION_CALL},`);
+    else this.warnings.dropped(`every call after the first, for a client of ${FUNCTION_CALL},`);
   }
 
-  /** A call's own state and what it carries for others, onto the call. */
+  /** Puts the call's own state, and what it carries for other wires, onto the call. */
   #signed<T extends Draft>(call: T, id: string, state: Opaque[] = []): T {
     const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings);
     if (carried !== undefined && this.#details !== undefined) this.#delta(sealDetail(carried, id, ++this.#details));
     return putState(WIRE, carried === undefined ? call : { ...call, extra_content: signatureContent(carried) }, state);
   }
 
-  /** Clients run what parses, whatever the reason says, and take nothing for `{}`: so a call that was cut is not even begun without arguments, and never closed. */
+  /**
+   * Clients run every call whose arguments parse, whatever the finish reason, and take no arguments for `{}`. So a call that was cut is
+   * never closed, and not even begun if it has no arguments.
+   */
   callEnd(event: ToolEnd): void {
     const call = this.#call;
     this.#call = undefined;
     if (!call) return;
     if (call.start) call.state = event.state; // the ai SDK takes a signature only from the first chunk of a call
     if (!event.truncated) {
-      const unsaid =
+      const unsent =
         call.start && call.held === "" ? (call.input ? customInput(event) : (event.json ?? JSON.stringify(event.arguments))) : "";
-      if (call.start && unsaid + call.held === "") this.#calls(this.#signed(call.start, call.id, call.state));
-      else this.#piece(call, call.held + unsaid);
+      if (call.start && unsent + call.held === "") this.#calls(this.#signed(call.start, call.id, call.state));
+      else this.#piece(call, call.held + unsent);
     }
     if (call.start && event.truncated) this.warnings.dropped(CUT_CALL);
     else this.#begun++;
-    if (call.state || call.start) return;
-    const late = this.#signed({ index: call.index, ...pieceOf(call, "") }, call.id, event.state); // without a piece, the ai SDK fails
+    if (call.start) return;
+    const state = event.state?.filter(({ wire, kind }) => ownState(wire, call.state, kind) === undefined);
+    const late = this.#signed({ index: call.index, ...pieceOf(call, "") }, call.id, state); // the ai SDK fails on a chunk without `function`
     if (Object.keys(late).length > 2) this.#calls(late);
   }
 
   // The rest
 
-  /** It has the shape of a chunk. */
+  /** The extension has the shape of a chunk. */
   override own({ usage, choices, ...more }: JsonObject): void {
     grow(this.#usageRest, objectOf(usage));
     if (choices === undefined && isEmpty(more)) return;
@@ -216,7 +220,7 @@ export class ChatAnswer extends Answer {
   }
 
   finish({ reason, stop }: Finish): void {
-    const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
+    const more = stop === undefined ? undefined : { stop_reason: stop }; // vLLM's field
     const kept = this.#kept && (isSignature(this.#kept) ? this.#kept.data : sealCapsule({ state: [this.#kept] }));
     const signed = kept ? { extra_content: signatureContent(kept) } : undefined;
     const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : REASONS[reason];

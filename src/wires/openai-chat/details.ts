@@ -1,6 +1,6 @@
 /**
- * Thinking for OpenRouter's clients, who send nothing else of it back: `{"reasoning_details": [{"type": "reasoning.text", "text": "Hm.", …}]}`.
- * What its provider has signed stands in an entry of its own, with the id of the call that it belongs to.
+ * Thinking for OpenRouter's clients, which send back only this form of it:
+ * `{"reasoning_details": [{"type": "reasoning.text", "text": "Hm.", …}]}`. A provider's signature is an entry of its own, with its call's id.
  */
 import type { Json, Opaque } from "../../core/nouns.ts";
 import { type Capsule, openCapsule, sealCapsule } from "../capsule.ts";
@@ -11,27 +11,27 @@ import type { Draft } from "../wire.ts";
 import { THINKING, WIRE } from "./tables.ts";
 
 const KEY = "reasoning_details";
-/** Our texts are called so, with the name that thinking has at the server: the clients have their own for it. */
+/** The ids of our text entries begin like this, followed by the server's field of the thinking, since clients use a field of their own. */
 const OURS = "drgm-";
 
-/** Clients put pieces with the same index together. */
+/** Clients join pieces that have the same index. */
 export const textDetail = (text: string, field: string, index: number): Draft => ({
   [KEY]: [{ type: "reasoning.text", text, id: OURS + field, format: "unknown", index }],
 });
 
-/** What a call carries for others, be it a seal of ours or Gemini's signature. */
+/** The entry of what a call carries for other wires: a capsule of ours, or Gemini's signature, which is put into one. */
 export function sealDetail(signature: string, id: string, index: number): Draft {
   const data = openCapsule(signature) ? signature : sealCapsule({ state: [opaque("gemini", "thoughtSignature", signature)] });
   return { [KEY]: [{ type: "reasoning.encrypted", data, id, format: "google-gemini-v1", index }] };
 }
 
 export interface Details {
-  /** What was thought, and what that is called at the server. */
+  /** The thinking, and the field in which the server sent it. */
   thinking: string;
   field: string | undefined;
-  /** What calls carry, by their ids. */
+  /** The capsules of calls, by the calls' ids. */
   capsules: ReadonlyMap<string | undefined, Capsule>;
-  /** Those of another server, which gets them back. */
+  /** Entries that a server made: it gets them back. */
   state: Opaque[] | undefined;
 }
 

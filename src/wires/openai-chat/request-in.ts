@@ -1,4 +1,4 @@
-/** A client's request, read. */
+/** Reads a client's request. */
 import type {
   Json,
   Malformed,
@@ -25,10 +25,10 @@ import { type Details, readDetails } from "./details.ts";
 import { readSignature } from "./signature.ts";
 import { AS_PART, FUNCTIONS, PART, SAMPLING, spelled, THINKING, THINKS, TOOL, WIRE } from "./tables.ts";
 
-/** As several servers call it. */
+/** Several servers spell it `repeat_penalty`. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
-/** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
+/** Fields that other wires leave out without a warning: the API's bookkeeping, and thinking settings, which `readThinking` reads. */
 const quiet = words(
   "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention prompt_cache_options prompt_cache_breakpoint annotations reasoning reasoning_content reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
 );
@@ -46,7 +46,7 @@ export function decodeRequest({ body }: WireInput): Request {
     messages: conversation(root, "messages", "messages", (message) => readMessage(message, from)),
     tools: someOf(declared),
     toolChoice: readChoice(root, "tool_choice", declared, from) ?? readChoice(root, "function_call", declared, from),
-    parallelCalls: root.flag("parallel_tool_calls") ?? (isOld ? false : undefined), // an answer has room for one call
+    parallelCalls: root.flag("parallel_tool_calls") ?? (isOld ? false : undefined), // `function_call` holds only one call
     stream: readStream(root),
     thinking: readThinking(root, from),
     sampling: root.some<Sampling>(ALL_SAMPLING),
@@ -57,10 +57,10 @@ export function decodeRequest({ body }: WireInput): Request {
   return from.request(request);
 }
 
-/** What of a template's variables is about thinking. */
+/** The chat template's variables that are about thinking. */
 const TEMPLATE = words("enable_thinking thinking reasoning_effort preserve_thinking clear_thinking");
 
-/** As OpenRouter, Groq, Anthropic's relatives, Qwen's API and chat templates (vLLM, SGLang, llama.cpp) have it. */
+/** Thinking settings in the fields of OpenAI, OpenRouter, Groq, Anthropic-like servers, Qwen and chat templates (vLLM, SGLang, llama.cpp). */
 function readThinking(root: Fields, from: Source): ThinkingSettings | undefined {
   const { reasoning_effort, reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
   const isUsual = reasoning_effort === "default";
@@ -97,7 +97,7 @@ function readMessage(message: Fields, from: Source): Message {
 function readAssistant(message: Fields, content: readonly Part[], from: Source): Message {
   const thoughts = new Map<string | undefined, readonly Thought[]>();
   const own = THINKING.find((key) => message.value[key]);
-  const said = own && message.text(own); // by its other names, or where it is empty, it goes along: some servers want the field (DeepSeek)
+  const said = own && message.text(own); // other spellings, and empty ones, stay in the message's state: some servers demand the field (DeepSeek)
   const details = readDetails(message);
   const { thinking = "", field } = own && !details.field ? { thinking: said, field: own } : details;
   const refusal = message.text("refusal");
@@ -120,9 +120,9 @@ function readResult(message: Fields, from: Source): Message {
   const content = message.json("content");
   const parts = isPartList(content) ? readContent(message, "content", from) : [];
   const result = from.result(message, "content", named, parts.map(spoken));
-  // Without media the parts stay as they are: templates differ in what they make of them.
+  // Without media the parts are kept unchanged: templates differ in how they print them.
   if (!result.media) Object.assign(result, { output: content ?? "" });
-  return withState(result, id && name ? [opaque(WIRE, "name", name, true)] : [], message.state()); // some templates want both
+  return withState(result, id && name ? [opaque(WIRE, "name", name, true)] : [], message.state()); // some templates need both
 }
 
 export const isPartList = (value: Json | undefined): boolean => isList(value) && value.every((part) => entryOf(PARTS, objectOf(part).type));
@@ -139,13 +139,13 @@ const readContent = (given: Fields, key: string, from: Source): ContentPart[] =>
 
 type PartReader = (part: Fields, from: Source) => ContentPart;
 
-/** The kinds of parts: OpenAI's own, those of other servers (`video_url`, `thinking`), and those of chat templates (`image`). */
+/** Readers by part type: OpenAI's own, those of other servers (`video_url`, `thinking`), and those of chat templates (`image`). */
 const PARTS: Readonly<Record<string, PartReader>> = {
   text: (part) => ({ type: "text", text: part.text("text") ?? "" }),
   refusal: (part) => refusalPart(part.text("refusal") ?? ""),
   thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)), state: spelled(AS_PART) }),
   input_audio(part) {
-    if (typeof part.value.input_audio === "string") return asItCame(part, linkOrBytes(part.name("input_audio"), "audio/*")); // Mistral's
+    if (typeof part.value.input_audio === "string") return asItCame(part, linkOrBytes(part.name("input_audio"), "audio/*")); // Mistral
     const audio = part.inner("input_audio");
     return { type: "media", mediaType: `audio/${audio.text("format") ?? "*"}`, data: audio.name("data") };
   },
@@ -157,7 +157,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   document_url: (part) => asItCame(part, readFile(part.text("document_url"), part.text("document_name"), "application/pdf")),
   file_url(part) {
     const [url, name] = [linkIn(part, "file_url"), part.text("file_name")];
-    return asItCame(part, defined<Media>({ ...linkOrBytes(url, readFile(url, name).mediaType), name })); // Perplexity's
+    return asItCame(part, defined<Media>({ ...linkOrBytes(url, readFile(url, name).mediaType), name })); // Perplexity
   },
   ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };
@@ -165,14 +165,14 @@ const PARTS: Readonly<Record<string, PartReader>> = {
 const readFile = (url: string | undefined, name: string | undefined, mediaType?: string): Media =>
   defined<Media>({ ...fileFromUrl(url, name, mediaType), name });
 
-/** Bytes need no `data:` in front of them. */
+/** A URL, or base64 without the `data:` in front. */
 const linkOrBytes = (url: string, mediaType: string): Media =>
   /^\w+:/.test(url) ? mediaFromUrl(url, mediaType) : { type: "media", mediaType, data: url };
 
-/** A part that only some servers know. */
+/** Keeps the original part, for servers that know it. */
 const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
 
-/** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
+/** The URL under a key like `image_url`, either as a string or in an object. */
 const linkIn = (part: Fields, key: string): string => (isText(part.value[key]) ? part.name(key) : part.inner(key).name("url"));
 
 function linkReaders(kind: string): [string, PartReader][] {
@@ -180,18 +180,18 @@ function linkReaders(kind: string): [string, PartReader][] {
   const linked = (url: string | undefined) => mediaFromUrl(url, `${kind}/*`);
   return [
     [key, (part) => linked(linkIn(part, key))],
-    [kind, (part) => linked(part.text(kind, "url"))],
+    [kind, (part) => linked(part.text(kind, "url"))], // chat templates
   ];
 }
 
-/** A refusal is text that the model said; the state tells the same wire what it was. */
+/** A refusal becomes text; its state tells this wire to write a refusal again. */
 const refusalPart = (said: string): Text => ({
   type: "text",
   text: said,
   state: [opaque(WIRE, "refusal", said, true)],
 });
 
-/** Only the model thinks. */
+/** Thinking in a message that is not the model's becomes text. */
 const spoken = (part: ContentPart): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part);
 
 const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (part.type === "media" ? "" : part.text)).join("");

@@ -1,4 +1,4 @@
-/** A request for a server, written. */
+/** Writes a request for a server. */
 import type { Json, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt } from "../adapt.ts";
@@ -45,7 +45,7 @@ const ABLE: Abilities = {
   carries: isSignature,
 };
 
-/** What the official API takes, however many other servers take more. */
+/** What the official API accepts; many other servers accept more. */
 const OFFICIAL: Abilities = {
   ...ABLE,
   media: (media, role) => role === "user" && isOfficial(writeMedia(media)) && !ownState(WIRE, media.state, PART),
@@ -57,14 +57,14 @@ const OFFICIAL: Abilities = {
   carries: () => false,
 };
 
-/** Sounds and films by their links are others' words. */
+/** Links to audio and video are an extension of other servers. */
 const isOfficial = (part: Draft | undefined): boolean => part !== undefined && !/^(audio|video)_url$/.test(String(part.type));
 
-/** Parts that every server knows. What looks like others may be anything, unless a client of this API says it. */
+/** Text parts that every server knows. Any other list may be a tool's own JSON, unless it comes from a client of this wire. */
 const isPlain = (output: Json): boolean =>
   isList(output) && textsOf(output) !== undefined && output.every((part) => Object.keys(objectOf(part)).length === 2);
 
-/** What clients of other APIs may say of results, and those of this one, whose servers may know images there. */
+/** Tool results of other wires' clients are limited to plain text parts; those of this wire's clients may hold images. */
 const toOthers = (able: Abilities): Abilities => ({ ...able, result: ({ output }) => isPlain(output) });
 const ABLE_TO_OTHERS = toOthers(ABLE);
 const OFFICIAL_TO_OTHERS = toOthers(OFFICIAL);
@@ -122,14 +122,14 @@ function writeMessage(message: Message, out: Out): Draft {
   return putState(WIRE, defined<Draft>({ role, ...thought, content, tool_calls, extra_content }), kept);
 }
 
-/** Llama-server's clients, and OpenRouter's, show what a tool has found in its result. */
+/** Clients of llama-server and OpenRouter put media of a tool into its result. */
 function writeResult({ output, media, state }: ToolResult): unknown {
   if (!media) return output;
   const text: Text[] = output === "" ? [] : [{ type: "text", text: outputText(output) }];
   return ownState(WIRE, state, "content") ?? writeContent([...text, ...media]);
 }
 
-/** Gemini's signature; the official API knows of none. */
+/** Gemini's signature, which the official API does not know. */
 function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft | undefined {
   const signature = profile.official ? undefined : state?.findLast(isSignature);
   return signature && signatureContent(signature.data);
@@ -137,7 +137,7 @@ function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft |
 
 type Said = Text | Media | Thinking;
 
-/** A text that is alone, and nothing but text, is written as a string. */
+/** A single text without state is written as a string. */
 function writeContent(parts: readonly Said[]): unknown {
   const [first] = parts;
   if (!first) return "";
@@ -152,7 +152,7 @@ function writePart(part: Said): Draft {
   return ownState(WIRE, part.state, "refusal") === undefined ? text : { type: "refusal" };
 }
 
-/** `undefined`: there is no way to say it. */
+/** `undefined`: the wire cannot express these media. */
 function writeMedia(media: Media): Draft | undefined {
   const { mediaType, data, name } = media;
   const given = ownState(WIRE, media.state, PART);

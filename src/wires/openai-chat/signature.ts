@@ -1,4 +1,7 @@
-/** What a call or a message carries for other wires, in the place that Gemini's signature has: `{"extra_content": {"google": {"thought_signature": "…"}}}`. */
+/**
+ * What a call or a message carries for other wires, in the place of Gemini's signature:
+ * `{"extra_content": {"google": {"thought_signature": "…"}}}`.
+ */
 import type { Opaque } from "../../core/nouns.ts";
 import { type Capsule, isSignature, openCapsule, sealCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
@@ -8,10 +11,10 @@ import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
 import { WIRE } from "./tables.ts";
 
-/** Gemini's own endpoint gave its signature this place, and clients send it back. */
+/** Gemini's own chat endpoint puts its signature here, and clients send it back. */
 export const signatureContent = (data: unknown): Draft => ({ google: { thought_signature: data } });
 
-/** `undefined`: there is nothing that others would miss; the text of the thinking alone has a place of its own. */
+/** A signature or a capsule. `undefined`: no other wire needs one; unsigned thinking has a field of its own. */
 export function carriedBy({ state = [], thoughts = [] }: Capsule, warnings: Warnings): string | undefined {
   const foreign = state.filter(({ wire }) => wire !== WIRE);
   const isMissed = ({ wire, quiet }: Opaque) => wire !== WIRE && !quiet;
@@ -24,7 +27,7 @@ export function carriedBy({ state = [], thoughts = [] }: Capsule, warnings: Warn
   return sealed;
 }
 
-/** Gemini's signature of a call or a message, or what we had put in its place. */
+/** Reads Gemini's signature of a call or a message, or the capsule that was put in its place. */
 export function readSignature(call: Fields): Capsule | undefined {
   const signature = call.object("extra_content")?.object("google")?.text("thought_signature");
   if (signature === undefined) return undefined;

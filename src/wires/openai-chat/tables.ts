@@ -1,46 +1,47 @@
-/** The words of chat completions, and what they mean. */
+/** Names, marks and finish reasons of chat completions. */
 import type { FinishReason, Opaque } from "../../core/nouns.ts";
 import { opaque, ownState } from "../opaque.ts";
 import { spelling, textOf } from "../read.ts";
 
 export const WIRE = "openai-chat";
 
-/** Thinking has as many spellings as there are servers. */
+/** The fields of thinking in a message. Answers are known to have one of the first two. */
 export const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
 
-/** Remembers how thinking was spelled: many servers read only what they write themselves (vllm#38488). */
+/** Remembers the field of the thinking: many servers read only the field that they write themselves (vllm#38488). */
 export const spelled = (field: string | undefined): Opaque[] =>
   field === undefined || field === THINKING[0] ? [] : [opaque(WIRE, "#spelling", field, true)];
 
-/** Mistral's way: it is a part of the content. */
+/** Mistral sends thinking as a part of the content. */
 export const AS_PART = "content";
 
 export const spellingOf = (state: readonly Opaque[] | undefined): string | undefined => textOf(ownState(WIRE, state, "#spelling"));
 
-/** The kinds of other marks: what stands beside a text, and the signatures and seals of thinking that OpenRouter wants back with its message. */
+/** Marks the `logprobs` of a text. */
 export const LOGPROBS = "#logprobs";
+/** Marks `reasoning_details`: signatures and encrypted thinking that OpenRouter expects back with the message. */
 export const DETAILS = "#reasoning_details";
-/** The part of a file as the client wrote it: its link (OpenRouter), or a `document_url` (Mistral). */
+/** Marks the original part of a file: its link (OpenRouter), or a `document_url` (Mistral). */
 export const PART = "#part";
-/** What a kind of audio is called, where that is not the end of its media type. */
+/** The name of an audio format, where that is not the end of its media type. */
 export const AUDIO: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/x-wav": "wav", "audio/wave": "wav" };
-/** The client knows `functions` and `function_call` only, as the API had them before there were tools. */
+/** Marks a client that knows only `functions` and `function_call`, the API's fields before it had tools. */
 export const FUNCTIONS = "#functions";
-/** How much thinking is wanted was said in another field than `reasoning_effort`, which goes along. */
+/** Marks thinking settings in other fields than `reasoning_effort`: those fields are sent on, and no `reasoning_effort`. */
 export const THINKS = "#thinks";
-/** The server does not know `stream_options`: it is not asked how many tokens a stream has taken. */
+/** Marks a server that does not know `stream_options`: it is not asked for a stream's usage. */
 export const UNCOUNTED = "#uncounted";
 
 export const OFFICIAL_SAMPLING = spelling("temperature topP seed presencePenalty frequencyPenalty");
-/** With those of the servers that speak like it. */
+/** With those of other servers. */
 export const SAMPLING = { ...OFFICIAL_SAMPLING, ...spelling("topK minP"), repetition_penalty: "repeatPenalty" } as const;
 
 export const TOOL = spelling("name description parameters strict response");
 
-/** What a call is called by such a client, and the reason of an answer that ends in one. */
+/** The field of a call, and the finish reason, for clients marked with `FUNCTIONS`. */
 export const FUNCTION_CALL = "function_call";
 
-/** How the reason of an end is written. */
+/** Finish reasons, as they are written. */
 export const REASONS: Readonly<Record<FinishReason, string>> = {
   stop: "stop",
   length: "length",
@@ -49,7 +50,10 @@ export const REASONS: Readonly<Record<FinishReason, string>> = {
   error: "error",
 };
 
-/** Servers have words of their own: Mistral's `model_length`, Z.ai's `model_context_window_exceeded` and `sensitive`, DeepSeek's `insufficient_system_resource`. */
+/**
+ * Finish reasons, as they are read: Mistral's `model_length`, Z.ai's `model_context_window_exceeded` and `sensitive`, DeepSeek's
+ * `insufficient_system_resource`.
+ */
 const MEANINGS: readonly (readonly [RegExp, FinishReason])[] = [
   [/tool|function/i, "tool-calls"],
   [/length|max_|context/i, "length"],
@@ -57,5 +61,5 @@ const MEANINGS: readonly (readonly [RegExp, FinishReason])[] = [
   [/error|abort|cancel|fail|timeout|insufficient/i, "error"],
 ];
 
-/** What is none of these is a good end: `eos`, `end_turn`. */
+/** Any other word is a normal end: `eos`, `end_turn`. */
 export const reasonOf = (word: string): FinishReason => MEANINGS.find(([meaning]) => meaning.test(word))?.[1] ?? "stop";

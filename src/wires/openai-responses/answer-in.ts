@@ -1,6 +1,6 @@
 /**
- * Answers of servers, whole or streamed. What a piece says, the `done` behind it says again, and the item, and the end: whatever a server
- * leaves out is taken from the next of these that has it.
+ * Reads a server's answer, whole or streamed. The `done` event of a text repeats its deltas, and the done item repeats its texts: what a
+ * server leaves out is taken from the next of these. The last event repeats all items; they are read only if none was streamed.
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
@@ -28,12 +28,12 @@ import {
 
 const isSaidOtherwise = ({ data }: Opaque): boolean => !(isList(data) && data.length === 0);
 
-/** All that is left to say of thinking that was followed by something before it was done. */
+/** The only state that is still sent if other output came between the thinking and its `done`. */
 const isSeal = ({ kind }: Opaque): boolean => kind === "encrypted_content";
 
 type Kind = "text" | "refusal" | "content" | "summary" | "arguments" | "input";
 
-/** What a piece is a piece of. */
+/** Kinds of text by the stem of their events: `response.output_text.delta`, `response.output_text.done`. */
 const PIECES: ReadonlyMap<unknown, Kind> = new Map([
   ["output_text", "text"],
   ["refusal", "refusal"],
@@ -44,31 +44,31 @@ const PIECES: ReadonlyMap<unknown, Kind> = new Map([
 ]);
 
 const ITEMS = words("message reasoning function_call custom_tool_call");
-/** They say nothing that others do not say. */
+/** Events without any content of their own. */
 const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|(content|reasoning|reasoning_summary)_part\.\w+))$/;
-/** What is known of a response, or is said anew from the request. */
+/** Fields of a response that are read elsewhere, or that the encoder fills from the request. */
 const KNOWN = words(
   "id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature tool_choice tools top_p max_output_tokens store",
 );
-/** What repeats the request, in the server's words, concerns nobody else. */
+/** Fields that repeat the request: other wires leave them out without a warning. */
 const REPEATED = words("text background previous_response_id conversation prompt truncation top_logprobs max_tool_calls");
-/** What is said of the words themselves is asked for, and is missed. */
+/** `annotations` and `logprobs` are part of the answer: leaving them out needs a warning. */
 const ANSWER_QUIET = new Set([...QUIET, ...REPEATED].filter((key) => key !== "annotations" && key !== "logprobs"));
 
-/** An item on its way. */
+/** An item that is being received. */
 interface Item {
   readonly index: number;
   type: string;
   done: boolean;
-  /** What its first text, or its thinking, shall carry. */
+  /** State for its first text, or for its thinking. */
   state: Opaque[];
-  /** How much has been said of each of its texts. */
+  /** How many characters of each of its texts have been sent. */
   readonly said: Map<string, number>;
-  /** A reasoning item's thinking is its content or its summary, whichever comes first. */
+  /** Whether its `content` or its `summary` is the thinking: whichever comes first. */
   thinking?: Kind;
 }
 
-/** By how much the numbers of a list's pieces are too high: Bedrock's go on from one item to the next. */
+/** By how much the indexes of an item's pieces are too high: Bedrock does not restart them for each item. */
 function aheadOf(said: ReadonlyMap<string, number>, length: number, kinds: RegExp): number {
   const numbers = [...said.keys()].flatMap((key) => (kinds.test(key) ? Number(key.replace(/\D+/, "")) : []));
   const ahead = Math.max(length - 1, ...numbers) - (length - 1);
@@ -92,15 +92,17 @@ export class ResponseReader extends AnswerReader {
   override fail(error: ErrorInfo): void {
     this.#finish({ error });
   }
-  /** A whole answer that failed says so itself. */
+  /** A failed response has a `status`, and is read as an answer. */
   override isError(value: JsonObject): boolean {
     return super.isError(value) && value.status === undefined;
   }
-  /** What it should have said is said again. */
-  override broken(): void {}
+  /** A broken frame is ignored: later events repeat what it should have contained. */
+  override broken(said: unknown, isFrame?: boolean): void {
+    if (!isFrame) super.broken(said);
+  }
 
   #finish(end: End, rest?: JsonObject): void {
-    // Calls that were never done were cut, whatever their JSON looks like.
+    // A call that is not done was cut, even if its JSON looks complete.
     if (end.native !== "completed") {
       for (const { index, type, done } of this.#items.values()) if (type.endsWith("_call") && !done) this.call({ index, truncated: true });
     }
@@ -133,14 +135,14 @@ export class ResponseReader extends AnswerReader {
     this.start(isMinted(id) ? undefined : id, response.text("model"));
   }
 
-  /** `item`: what the server says of it; `added`: it is a new one, though its place may be another's. */
+  /** The item of an event. `item`: the item as the server sent it; `added`: it is a new one, even if its index is already in use. */
   #itemOf({ output_index, item_id }: JsonObject, item?: Fields, added = false): Item {
     const key = output_index ?? item_id ?? item?.value.id;
     let found = key === undefined ? this.#last : this.#items.get(key);
     if (!found || (added && found.type !== "")) {
       found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
       this.#items.set(key ?? found.index, found);
-      if (item?.value.id) this.#items.set(item.value.id, found); // whoever leaves out its place may name it
+      if (item?.value.id) this.#items.set(item.value.id, found); // later events may have its id instead of its index
     }
     this.#last = found;
     if (item && found.type === "") {
@@ -163,7 +165,7 @@ export class ResponseReader extends AnswerReader {
     this.#say(this.#itemOf(event), kind, at, textOf(isDelta ? event.delta : (event[kind] ?? event.text)), isDelta, state);
   }
 
-  /** Says a piece, or of the whole what has not been said. */
+  /** Sends a delta, or the part of a whole text that has not been sent yet. */
   #say(item: Item, kind: Kind, at: number, text = "", isDelta = false, state: Opaque[] = []): void {
     const key = `${kind} ${at}`;
     const said = item.said.get(key) ?? 0;
@@ -171,9 +173,9 @@ export class ResponseReader extends AnswerReader {
     if (delta === "") return;
     item.said.set(key, said + delta.length);
     const { index } = item;
-    const isNext = said === 0 && item.said.has(`${kind} ${at - 1}`); // of the same kind as the part before it
+    const isNext = said === 0 && item.said.has(`${kind} ${at - 1}`); // follows a part of the same kind
     if (kind === "text") {
-      // A message's own fields ride on its first text.
+      // A message's own fields become state of its first text.
       const fields = Object.fromEntries(item.state.map(({ kind, data }) => [kind, data]));
       if (isNext || (this.#spoke && item.state.length > 0)) this.text("", [quietState(NEXT_TEXT, true)]);
       this.text(delta, item.state.length > 0 ? [quietState("#message", fields), ...state] : state);
@@ -204,7 +206,7 @@ export class ResponseReader extends AnswerReader {
         const i = place + ahead;
         const kind = type === "reasoning" ? list : part.json("type") === "refusal" ? "refusal" : "text";
         const isSaid = said.has(`${kind} ${i}`);
-        if (isSaid) part.ask("annotations", "logprobs"); // in events of their own
+        if (isSaid) part.ask("annotations", "logprobs"); // they came in events of their own
         const text = part.text(kind, "text");
         const state = kind === "text" ? part.state()?.filter(isSaidOtherwise) : [];
         this.#say(open, kind, i, text, false, state);
@@ -234,7 +236,7 @@ export class ResponseReader extends AnswerReader {
       else this.extend({ type: "response.output_item.done", output_index, item: item.value }, false);
     });
     const usage = response.object("usage");
-    // It always counts everything: nothing of a kind is no news.
+    // This API sends every count: a zero in the details means nothing.
     const counts = usage ? Object.entries(readUsage(usage, RESPONSES_USAGE)) : [];
     this.usage(Object.fromEntries(counts.filter(([key, count]) => count > 0 || /^(in|out)put/.test(key))));
     const { error } = response.value;

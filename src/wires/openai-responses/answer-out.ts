@@ -1,6 +1,6 @@
 /**
- * Answers to clients: events become items, and every step of an item is said (added, its pieces, done). The openai SDK wants each item added
- * before its pieces come, codex and the ai SDK act on `output_item.done`, and all want the end with the whole output.
+ * Writes answers for clients: events become items, and every step of an item is an event (added, its pieces, done). The openai SDK needs each
+ * item added before its pieces, codex and the ai SDK act on `output_item.done`, and all need a last event with the whole output.
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
@@ -33,34 +33,34 @@ import { isNative, writeCall } from "./natives.ts";
 import { settingsOf } from "./request-out.ts";
 import { TURN } from "./turns.ts";
 
-/** What an answer has beside what was said. */
+/** Events without content, which are handled even while an answer is compacted. */
 const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usage", "finish"]);
 
-/** Why an answer is not complete. */
+/** The `incomplete_details` of an answer that is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
 
 const foreign = (state: readonly Opaque[]): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
-/** An answer that its own server calls failed is one all the same, with all that was said and counted. */
+/** An answer that a server of this API reports as failed or cancelled is still sent as an answer, with its content and usage. */
 export const hasReason = ({ native }: Finish): boolean => native === "failed" || native === "cancelled";
 
 export class ResponseAnswer extends ItemAnswer {
-  /** What the last event says of the response. */
+  /** The response object, which the first and the last events contain. */
   readonly #response: Draft = {};
-  /** What extensions add to what is said last. */
+  /** What extensions add to the response's `usage` and `incomplete_details`. */
   readonly #rest: Draft = {};
-  /** At most one of these. */
+  /** The open item; at most one of these. */
   #message: Open | undefined;
   #reasoning: Open | undefined;
-  /** How thinking is told: as the summary that every client shows, or as it is where a server of this API said so. */
-  #told: "summary" | "content" = "summary";
-  /** The next part of the summary begins. */
+  /** Where thinking is sent: in the summary, which every client shows, or in `content` if a server of this API sent it there. */
+  #thinkingIn: "summary" | "content" = "summary";
+  /** The next `BREAK` begins another part of the summary. */
   #isNext = false;
   #call: Open | undefined;
-  /** Items that only this wire knows, by their ids; and in an answer that is not streamed, those that wait to take their places. */
+  /** The indexes of items that only this wire knows, by their ids; and, if nothing streams, these items with their places in the output. */
   readonly #foreign = new Map<unknown, number>();
   readonly #late: [place: number, item: JsonObject][] = [];
-  /** The whole answer shall be one item that holds what was said: all text, so far. */
+  /** Set if the whole answer must be one compaction item: the text so far. */
   readonly #compacted = isCompacting(this.request) ? new Pile() : undefined;
 
   override encode(event: Event): string {
@@ -98,7 +98,7 @@ export class ResponseAnswer extends ItemAnswer {
     for (const step of ["created", "in_progress"]) this.event(`response.${step}`, { response: this.#response });
   }
 
-  /** Whether there is such an item: a server of this API has made it itself. */
+  /** Writes the compaction item; returns whether there is one. A server of this API sends its own. */
   #compact(summary: string): boolean {
     const sealed = sealCapsule({ thoughts: [{ thinking: summary }] });
     if (sealed !== undefined) this.done(this.open("cmp", { type: COMPACTION, encrypted_content: sealed }), {});
@@ -118,24 +118,24 @@ export class ResponseAnswer extends ItemAnswer {
     this.#keep();
   }
 
-  /** For a client that goes on from here by the id of this answer. A server of this API keeps its own. */
+  /** Stores the turn for a client that continues from this answer's id. A server of this API stores its own answers. */
   #keep(): void {
     const id = String(this.#response.id);
     const turn = own(this.request.extra, TURN);
     if (turn && this.keeps && isMinted(id)) this.options.keep?.(id, { ...objectOf(turn), output: this.output });
   }
 
-  /** With the items that were done. What was being written is one of them only where nothing streams: codex keeps what is done, and asks again. */
+  /** The failed response has the items that are done. In a stream the open message is not closed: codex keeps every done item and asks again. */
   override fail(info: ErrorInfo): void {
     this.begin();
     if (this.chunks) this.#closeMessage("incomplete");
     const { code, message, param = null, ...error } = objectOf(openaiError(info).error);
-    // Codex gives up when it hears that the server "is overloaded", and waits as long as the message of a limit says.
+    // Codex gives up on `server_is_overloaded`, and waits as long as the message of a rate limit says.
     const word = info.code === "overloaded" ? info.code : (code ?? "invalid_prompt");
     const wait = info.code === "rate-limit" && info.retryAfterMs ? ` Please try again in ${info.retryAfterMs / 1000}s.` : "";
     this.over = true;
     const told = { code: word, message: `${message}${wait}`, param };
-    // As the API does it: the SDKs throw at an event with an error inside, and LangChain takes nothing else for one.
+    // Like the API: the SDKs throw on an event that has `error`, and LangChain recognizes no other event as an error.
     this.event("error", { ...told, error: { ...told, ...error } });
     this.#end("failed", { error: { ...told, ...error } });
   }
@@ -163,7 +163,7 @@ export class ResponseAnswer extends ItemAnswer {
     return isSignature(opaque);
   }
 
-  /** The item of a call or a text has no field for another wire's state: a reasoning item behind it carries it. */
+  /** The item of a call or a message has no field for another wire's state: a reasoning item after it carries the state. */
   #carry(call: string, state: readonly Opaque[]): void {
     const sealed = state.length > 0 && this.canSeal(state) ? sealCapsule({ state, call }) : undefined;
     if (sealed === undefined) return;
@@ -177,12 +177,12 @@ export class ResponseAnswer extends ItemAnswer {
   #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
     const item = own(state, "#message");
     if (item)
-      this.#closeMessage(); // the next one begins
+      this.#closeMessage(); // another message begins
     else if (this.#message && own(state, NEXT_TEXT)) this.closePart(this.#message);
     const rest = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
       delete rest.logprobs;
-      Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
+      Object.assign(this.#message?.part ?? {}, rest); // late fields of the last text
       return;
     }
     const fields = { type: "message", role: "assistant", status: "in_progress", content: [], ...objectOf(item) };
@@ -203,7 +203,7 @@ export class ResponseAnswer extends ItemAnswer {
   override thinkingStart(state?: readonly Opaque[]): void {
     this.#closeMessage();
     if (this.#reasoning) return;
-    this.#told = own(state, RAW) ? "content" : "summary";
+    this.#thinkingIn = own(state, RAW) ? "content" : "summary";
     this.#reasoning = this.open("rs", { type: "reasoning", summary: [] }, own(state, "id"));
   }
 
@@ -214,7 +214,7 @@ export class ResponseAnswer extends ItemAnswer {
     if (this.#isNext && delta === BREAK) {
       this.#isNext = false;
       this.closePart(reasoning);
-    } else this.speak(reasoning, this.#told, delta);
+    } else this.speak(reasoning, this.#thinkingIn, delta);
   }
 
   override thinkingEnd(state: readonly Opaque[]): void {
@@ -227,12 +227,12 @@ export class ResponseAnswer extends ItemAnswer {
     this.#reasoning = undefined;
     this.#isNext = false;
     this.closePart(reasoning);
-    const exact = listOf(own(state, this.#told));
-    const said = listOf(reasoning.item[this.#told]);
+    const exact = listOf(own(state, this.#thinkingIn));
+    const said = listOf(reasoning.item[this.#thinkingIn]);
     const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
     const isSealed = own(state, "encrypted_content") === undefined && this.canSeal(state);
     const sealed = isSealed ? (sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE) : undefined;
-    this.done(reasoning, { summary: listOf(own(state, "summary")), [this.#told]: exact.length > 0 ? exact : said }, state, sealed);
+    this.done(reasoning, { summary: listOf(own(state, "summary")), [this.#thinkingIn]: exact.length > 0 ? exact : said }, state, sealed);
   }
 
   // Calls
@@ -241,7 +241,7 @@ export class ResponseAnswer extends ItemAnswer {
     this.#closeReasoning();
     this.#closeMessage();
     const { tools } = this.request;
-    if (isNative(tools, name)) return; // it comes whole: the ai SDK refuses an item that lacks any of its arguments
+    if (isNative(tools, name)) return; // sent whole: the ai SDK refuses an item that lacks any of its arguments
     const custom = toolKind(tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
     const fields = {
@@ -277,8 +277,8 @@ export class ResponseAnswer extends ItemAnswer {
     const written = call.text.toString();
     const { json = JSON.stringify(event.arguments), state = [], id } = event;
     if (event.truncated) {
-      // Codex and the ai SDK run what is done, take no arguments for `{}`, and the text of a custom call as it stands: so an item that was
-      // cut is done only where its JSON is visibly broken.
+      // Codex and the ai SDK run every done item, take no arguments for `{}`, and accept any text of a custom call: so a cut call is done
+      // only if its JSON is visibly broken.
       if (!call.input && written.trim() !== "" && parsed(written) === undefined)
         this.done(call, { status: "incomplete", arguments: written });
       return;
@@ -301,7 +301,7 @@ export class ResponseAnswer extends ItemAnswer {
     this.#carry(id, foreign(state));
   }
 
-  // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response
+  // Extensions: events that only this wire knows, whose indexes are renumbered; and fields of the response
 
   override own(data: JsonObject): void {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;

@@ -1,4 +1,4 @@
-/** The items of an answer, and the events that tell of each: that it was added, its pieces, that it is done. */
+/** Writes the items of an answer and their events: added, pieces, done. */
 import type { Opaque } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { Answer } from "../answer-out.ts";
@@ -10,7 +10,7 @@ import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { defaultsOf, ENCRYPTED, isMinted, mintedId, WIRE, wished } from "./items.ts";
 
-/** What a part is made of: the list that it stands in, its type and its field, and what the events of its words and of itself are called. */
+/** Kinds of parts: the list that holds the part, its type, the field of its text, and the names of the events for its text and for the part. */
 const PARTS = {
   text: { list: "content", type: "output_text", field: "text", said: "output_text", part: "content_part" },
   refusal: { list: "content", type: "refusal", field: "refusal", said: "refusal", part: "content_part" },
@@ -22,22 +22,22 @@ const PARTS = {
 export interface Open {
   readonly index: number;
   readonly item: Draft & { id: string };
-  /** What its pieces have said so far, in their own events and in the item. */
+  /** The text of the open part, or of a call, so far. */
   readonly text: Pile;
-  /** The last of its parts, and what kind of part that is. */
+  /** The open part, and its kind. */
   part?: Draft | undefined;
   kind?: keyof typeof PARTS;
-  /** Reads the text of a custom call. */
+  /** Extracts the text of a custom call. */
   input?: CustomInput | undefined;
 }
 
-/** Where the last of its parts stands. */
+/** The index of the open part. */
 export const placeOf = ({ item }: Open, list: "content" | "summary"): Draft => ({ [`${list}_index`]: listOf(item[list]).length });
 
 export abstract class ItemAnswer extends Answer {
   readonly errorBody = openaiError;
   readonly output: Draft[] = [];
-  /** The place of the next item. */
+  /** The index of the next item. */
   next = 0;
   seed = "";
   #sequence = 0;
@@ -45,7 +45,7 @@ export abstract class ItemAnswer extends Answer {
   event(type: string, fields: Draft): void {
     this.send({ type, sequence_number: 0, ...fields });
   }
-  /** Each event gets its number as it leaves. */
+  /** Numbers each event as it is sent. */
   override say(text: string): void {
     super.say(text.replace('"sequence_number":0', `"sequence_number":${this.#sequence++}`));
   }
@@ -63,7 +63,7 @@ export abstract class ItemAnswer extends Answer {
     return { index, item, text: new Pile() };
   }
 
-  /** `sealed`: what goes with the item although its client does not read it. */
+  /** `sealed`: a capsule, which the client stores with the item, or which is kept here under the item's id. */
   done({ index, item }: Open, fields: Draft, state?: readonly Opaque[], sealed?: string): void {
     const whole = putState<Draft>(WIRE, { ...item, ...fields }, state);
     if (this.keeps && isMinted(item.id))
@@ -80,7 +80,7 @@ export abstract class ItemAnswer extends Answer {
     return { type: `response.${type}`, sequence_number: 0, item_id: item.id, output_index: index, ...fields };
   }
 
-  /** The next words of a part, which begins with them if it is another. `logprobs`: what is told of the words; `rest`: what else the part has. */
+  /** Adds text to the open part, or begins a part if none of this kind is open. `logprobs`: those of the text; `rest`: other fields of the part. */
   speak(open: Open, kind: keyof typeof PARTS, words: string, { logprobs, ...rest }: Draft = {}): void {
     const { list, type, field, said, part } = PARTS[kind];
     const isText = kind === "text";
@@ -113,7 +113,7 @@ export abstract class ItemAnswer extends Answer {
     open.text.clear();
   }
 
-  /** What an item says next. `list`: in the last part of its content or of its summary; `more`: what else every such event has. */
+  /** Sends a delta of an item. `list`: the delta belongs to the open part of this list; `more`: other fields of every such event. */
   delta(open: Open, name: string, delta: string, list?: "content" | "summary", more?: Draft): void {
     const at = list && listOf(open.item[list]).length;
     this.word(`${name} ${open.index} ${at}`, delta, (delta) =>
@@ -121,12 +121,12 @@ export abstract class ItemAnswer extends Answer {
     );
   }
 
-  /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
+  /** Whether the client sends `encrypted_content` back. The ai SDK drops a reasoning item without it. */
   get seals(): boolean {
     const include = wished(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
     return listOf(include).includes(ENCRYPTED);
   }
-  /** Whether it may name items instead, and they are kept for it. */
+  /** Whether items are stored here, for a client that may send their ids instead. */
   get keeps(): boolean {
     return this.options.keep !== undefined && wished(this.request.extra, "store") !== undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * The tools that this API defines and its clients run. To any other server each is a function; its calls are items of their own, with the
- * arguments in them: `{"type": "shell_call", "action": {"commands": ["ls"]}}`.
+ * Native tools: those that this API defines and its clients run. Other servers get each of them as a function. A call is an item of its own
+ * type, with the arguments inside: `{"type": "shell_call", "action": {"commands": ["ls"]}}`.
  */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Tool } from "../../core/nouns.ts";
@@ -9,13 +9,13 @@ import { entryOf, isList, isText, objectOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 interface Kind {
-  /** Where the arguments stand in an item. */
+  /** The key of the arguments in an item. */
   readonly key: string;
-  /** What they always have there: a function need not say it. */
+  /** The defaults of arguments that every item must have; the function leaves them out. */
   readonly always?: JsonObject;
-  /** What an item has beside them. */
+  /** Other fields that every item has. */
   readonly item?: JsonObject;
-  /** Absent: the declaration says it itself. */
+  /** Absent: the client's declaration has the description and the parameters. */
   readonly native?: Native;
 }
 
@@ -42,16 +42,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
     always: { commands: [], timeout_ms: null, max_output_length: null },
     item: { environment: { type: "local" } },
     native: {
-      description: "Runs shell commands, and gives what each wrote to stdout and stderr and how it ended.",
+      description: "Runs shell commands and returns stdout, stderr and outcome of each.",
       parameters: parametersOf({ commands: arrayOf(TEXT), "timeout_ms?": WHOLE, "max_output_length?": WHOLE }),
     },
   },
   apply_patch: {
     key: "operation",
     native: {
-      description: `Creates, updates or deletes a file by a diff without line numbers. That of a new file has "+" before each line. In an update each \
-place begins with a line "@@" (or "@@ def f():", if it is in one); then come three lines of context behind a blank, what to remove behind "-", what to \
-add behind "+", and context again. To delete a file takes an empty one.`,
+      description: `Creates, updates or deletes a file by a diff without line numbers. In a new file each line begins with "+". In an update each \
+change begins with a line "@@" (or "@@ def f():", if it is in one), then three lines of context with a blank in front, lines to remove with "-", lines \
+to add with "+", and context again. To delete a file, give an empty diff.`,
       parameters: parametersOf({ type: oneOf("create_file update_file delete_file"), path: TEXT, diff: TEXT }),
     },
   },
@@ -81,14 +81,14 @@ add behind "+", and context again. To delete a file takes an empty one.`,
 
 // ---- Tools
 
-/** Of the computer's two types one is no longer in use. */
+/** `computer_use_preview` is the older type of `computer`. */
 export const nativeName = (type: Json | undefined): string => String(type).replace("computer_use_preview", "computer");
 
-/** A search is the client's only if it says so; a shell is, unless it has a container. */
+/** Whether the client runs the tool: a search only if `execution` says so; a shell unless it has a container. */
 const isRun = ({ type, execution, environment }: JsonObject): boolean =>
   type === SEARCH ? execution === "client" : (objectOf(environment).type ?? "local") === "local";
 
-/** What others are told of a declared tool; `undefined`: only servers of this API know it. */
+/** How a declared tool is described to other servers; `undefined`: only servers of this API know it. */
 export function nativeOf(tool: JsonObject): Partial<Native> | undefined {
   const kind = isRun(tool) ? entryOf(KINDS, nativeName(tool.type)) : undefined;
   return kind && (kind.native ? asSet(tool, kind.native) : {});
@@ -101,13 +101,13 @@ export const isSearch = (tools: readonly Tool[] | undefined): boolean =>
 
 // ---- Items
 
-/** The name of the tool whose call, or result, an item is. */
+/** The name of the native tool whose call (or result) an item is. */
 export function calledIn({ type, execution }: JsonObject, end: "_call" | "_call_output"): string | undefined {
   const name = isText(type) && type.endsWith(end) ? type.slice(0, -end.length) : "";
   return entryOf(KINDS, name) && (name !== SEARCH || execution === "client") ? name : undefined;
 }
 
-/** The arguments of a call. A computer that was asked for one thing has `action` instead. */
+/** The arguments of a call. A computer call with a single action may have `action` instead of `actions`. */
 export function readArguments(name: string, item: JsonObject): Json {
   const { key, always = {} } = KINDS[name]!;
   if (key === "actions") return { actions: item.actions ?? [item.action ?? {}] };

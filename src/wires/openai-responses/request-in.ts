@@ -1,4 +1,4 @@
-/** Requests of clients: `instructions`, a list of items, tools and settings. */
+/** Reads a client's request: `instructions`, a list of items, tools and settings. */
 import type {
   Json,
   JsonObject,
@@ -48,13 +48,13 @@ import {
 import { calledIn, nativeName, nativeOf, readArguments, SEARCH } from "./natives.ts";
 import { itemsOf, PREVIOUS, TURN, turnOf, wholeBody } from "./turns.ts";
 
-/** What lives on the server that made it. */
-const NOT_KEPT = "is not kept here: send the whole conversation as input";
+/** Fields that refer to what a server of this API stores. */
+const NOT_KEPT = "is not stored here: send the whole conversation as input";
 const STORED: Readonly<Record<string, string>> = {
   [PREVIOUS]: NOT_KEPT,
   conversation: NOT_KEPT,
-  prompt: "is not kept here: send its text as instructions or input",
-  background: "is not possible here: stream the answer, or wait for it",
+  prompt: "is not stored here: send its text as instructions or input",
+  background: "is not supported here: stream the answer, or wait for it",
 };
 
 export function decodeRequest({ path, body, recall }: WireInput): Request {
@@ -87,7 +87,7 @@ export function decodeRequest({ path, body, recall }: WireInput): Request {
   return from.request(request);
 }
 
-/** What was said before is put in, where it is kept; elsewhere only the server that made the answer has it. */
+/** Puts the earlier turns into the input if they are stored here. Otherwise the id is sent on: the server that made the answer has them. */
 function goOn(from: Source, recall: NonNullable<WireInput["recall"]>): void {
   const { [PREVIOUS]: id, ...body } = from.root.value;
   const whole = wholeBody(from.root.value, recall);
@@ -95,7 +95,7 @@ function goOn(from: Source, recall: NonNullable<WireInput["recall"]>): void {
   from.root = new Fields(whole ?? body, from);
 }
 
-/** A request to compact is one that ends in the item which asks for it. */
+/** Turns a request to `/compact` into one whose last item asks for compaction. */
 function compact(from: Source): void {
   const input = itemsOf(from.root.value.input);
   from.take(
@@ -120,25 +120,26 @@ function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInp
   return items.messages;
 }
 
-/** What any model is told where a server of this API would know what to do. */
+/** Asks any other model for what a server of this API does by itself. */
 const SUMMARIZE = `Summarize the conversation so far. Whoever goes on with the work has nothing but your summary: say what the user wants, what was
 done and found out (with the names of files, commands and their results), what was decided and why, and what is left to do. Answer with the
 summary only, and call no tool.`;
 
-/** An item may lack its type if it is a message, and a reference, too. */
+/** A message may lack its type, and so may a reference. */
 const typeOf = ({ type, role, id }: JsonObject): Json => type ?? (role || !id ? "message" : REFERENCE);
 
+/** Whether the item may be stored here in a fuller form. */
 const isShort = (item: JsonObject): boolean => typeOf(item) === REFERENCE || (item.type === "reasoning" && !item.encrypted_content);
 
-/** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
+/** Turns items into messages. Neighbouring items of the model become one message, but a message item right after another begins a new one. */
 class Items {
   readonly messages: Message[] = [];
-  /** With those that a search has found. */
+  /** The declared tools, and those that a search has found. */
   readonly #tools: Tool[];
   readonly #from: Source;
   readonly #recall: WireInput["recall"];
   #afterText = false;
-  /** What calls carry that are still to come: TanStack AI sends all that was thought before all calls. */
+  /** State of calls that are still to come, by their ids: TanStack AI sends all reasoning items before all calls. */
   readonly #early = new Map<string, readonly Opaque[]>();
 
   constructor(tools: Tool[], from: Source, recall: WireInput["recall"]) {
@@ -147,7 +148,7 @@ class Items {
     this.#recall = recall;
   }
 
-  /** What a client does not send back whole is put in, where it is kept: a reference's item, and what only we can read of a thought. */
+  /** Replaces a reference, or a reasoning item without its `encrypted_content`, by the item that is stored here. */
   add(item: Fields): void {
     const kept = isShort(item.value) ? this.#recall?.(textOf(item.value.id) ?? "") : undefined;
     this.#add(kept ? new Fields(kept, this.#from, item.at) : item);
@@ -167,14 +168,14 @@ class Items {
     else this.#native(item);
   }
 
-  /** What we sealed ourselves is text. */
+  /** A compaction item of ours becomes text; a server's own is kept for that server. */
   #summary(item: Fields): void {
     const [summary] = openCapsule(textOf(item.value.encrypted_content) ?? "")?.thoughts ?? [];
     if (summary?.thinking) this.#push({ role: "user", content: [{ type: "text", text: summaryText(summary.thinking) }] });
     else this.#from.take(item.at, item.value);
   }
 
-  /** What a search, or the client itself, has loaded is there for everybody; this wire's servers read it in the item itself. */
+  /** Tools that a search, or the client itself, has loaded are declared to other wires' servers; this wire's servers read them in the item. */
   #found(item: Fields): void {
     const { extra } = this.#from;
     const before = extra.length;
@@ -193,10 +194,10 @@ class Items {
     this.#push({ role: "tool", ...named, output, state: [wholeItem(item.value)] });
   }
 
-  /** The call of a tool that this API defines, or what the client has got by it. */
+  /** The call of a native tool, or its result. */
   #native(item: Fields): void {
     const [calls, from] = [this.#from.calls, this.#from];
-    const id = item.text("call_id", "id"); // what a local shell gave has no other
+    const id = item.text("call_id", "id"); // the result of a local shell has only `id`
     const called = calledIn(item.value, "_call");
     const name = called ?? calledIn(item.value, "_call_output");
     if (name === undefined) from.unknown(item, "item");
@@ -220,12 +221,12 @@ class Items {
     if (role === "assistant") {
       if (this.#afterText) this.#push({ role, content: [] });
       const [first = { type: "text" as const, text: "" }, ...others] = content;
-      // The item that texts stand in is not the message that it becomes a part of: what it has rides on its first text.
+      // Several items may become one message, so the fields of each item become state of its first text.
       const mark = state.length > 0 ? [quietState("#message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
       if (content.length + mark.length > 0) this.#say(withState(first, mark), ...others);
       this.#afterText = true;
     } else {
-      // `instructions` look just like a system message in front.
+      // Marked, because `instructions` become a system message in first place, too.
       if (role === "system" && this.messages.length === 0) state.push(quietState("type", "message"));
       this.#push(withState({ role, content }, state));
     }
@@ -251,7 +252,7 @@ class Items {
     const named = this.#from.calls.add(given, called);
     const state: Opaque[] = [...(this.#early.get(given) ?? [])];
     this.#early.delete(given);
-    // What the tools tell need not be kept.
+    // State that can be told from the tools need not be kept.
     if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("#namespace", namespace));
     if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("#custom", true));
     const args = isCustom ? item.text("input") : item.text("arguments");
@@ -272,7 +273,7 @@ class Items {
     const whose = Object.entries(defined<{ name?: string; namespace?: string }>({ name, namespace })).map(([key, text]) =>
       quietState(key, text),
     );
-    // The call that would tell it lies on the server.
+    // The call is not in the request, but stored on the server.
     if (item.value.type === "custom_tool_call_output" && !named.name) whose.push(quietState("#custom", true));
     this.#push(withState(result, itemState(item), whose));
   }
@@ -292,7 +293,7 @@ class Items {
 
 // Content
 
-/** What is always said, and so need not be kept. */
+/** Fields that are always written with these values, and need not be kept. */
 const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 
 const readContent = (given: Fields, key: string, from: Source): (Text | Media)[] =>
@@ -313,7 +314,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   input_text: readText,
   output_text: readText,
   text: readText,
-  /** A refusal is text that the model said; the state tells the same wire what it was. */
+  /** A refusal becomes text; its state tells this wire to write a refusal again. */
   refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("#refusal", true)] }),
   input_image: (part) => mediaFromUrl(part.text("image_url"), "image/*"),
   input_file(part) {
@@ -350,7 +351,7 @@ function readTool(tool: Fields, kind: "function" | "custom"): Tool {
   const name = tool.name("name");
   const { strict, ...read } = tool.read<Tool>(TOOL);
   if (kind === "custom") return withState({ ...read, name, kind, ...readFormat(tool) }, tool.state());
-  // Only here a function is strict unless it says that it is not.
+  // Only in this API functions are strict by default. The mark remembers that `strict` was absent.
   const made: Tool = { ...read, name, ...(strict ? { strict } : {}) };
   return withState(made, strict === undefined ? [quietState("strict", null)] : [], tool.state());
 }
@@ -361,7 +362,7 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
   const reasoning = root.object("reasoning");
   if (!reasoning) return undefined;
   const [effort, summary] = [reasoning.json("effort"), reasoning.json("summary")];
-  // Where there are several words for one thing, we say another.
+  // The nouns know only `auto`: any other value is kept.
   if (summary !== undefined && summary !== "auto") from.take("reasoning.summary", summary, true);
   return { ...(effort === undefined ? {} : reasoning.word("effort", EFFORTS)), ...(summary === undefined ? {} : { show: true }) };
 }

@@ -1,4 +1,4 @@
-/** Requests to servers. */
+/** Writes a request for a server. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
@@ -15,7 +15,7 @@ import type { Draft, WireProfile } from "../wire.ts";
 import { calledBy, defaultsOf, FOUND, fileName, ITEM, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE, wished } from "./items.ts";
 import { isSearch, SEARCH } from "./natives.ts";
 
-/** It goes back as it came. */
+/** The result goes back as its original item. */
 const isWhole = ({ state }: ToolResult): boolean => own(state, ITEM) !== undefined;
 
 const ABLE: Abilities = {
@@ -43,7 +43,7 @@ const ABLE: Abilities = {
   ids: 64,
 };
 
-/** Tools that wait to be found need the tool that finds them. */
+/** Deferred tools can be sent only with a tool that searches them. */
 const ableTo = ({ extra, tools }: Request): Abilities => {
   const deferredTools = isSearch(tools) || (extra?.some(({ wire, data }) => wire === WIRE && objectOf(data).type === SEARCH) ?? false);
   return { ...ABLE, deferredTools };
@@ -52,7 +52,7 @@ const ableTo = ({ extra, tools }: Request): Abilities => {
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
   const out = adapt(given, ableTo(given), profile);
   const instructions = instructionsOf(out.request.messages[0]);
-  askForJson(out, out.request.messages.slice(instructions === undefined ? 0 : 1)); // instructions are none of them
+  askForJson(out, out.request.messages.slice(instructions === undefined ? 0 : 1)); // the API does not look for "json" in `instructions`
   const { model, messages, stream } = out.request;
   const { items } = new Items(out, messages.slice(instructions === undefined ? 0 : 1));
   const body = defined<Draft>({ model, instructions, input: items, ...settings(out), stream: stream && true });
@@ -61,7 +61,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   return request;
 }
 
-/** What an answer repeats of its request. */
+/** The settings of the request that its answer repeats. */
 export const settingsOf = (request: Request): Draft => settings(adaptSettings(request, { ...ableTo(request), idleTools: () => true }));
 
 // Items
@@ -72,7 +72,7 @@ class Items {
   readonly #ids: Out["ids"];
   readonly #profile: WireProfile;
   readonly #tools: readonly Tool[] | undefined;
-  /** The calls whose results are results of custom tools. */
+  /** The ids of custom calls: their results have another type. */
   readonly #custom = new Set<string>();
 
   constructor({ request, profile, names, ids }: Out, messages: readonly Message[]) {
@@ -147,10 +147,10 @@ class Items {
   }
 }
 
-/** The id of an item tells its kind: that of a custom call (`ctc_`), or of its result, is none of a function's. */
+/** Removes the id of a custom call (`ctc_`) or of its result: an id's prefix must fit the item's type. */
 const asFunction = (state?: readonly Opaque[]) => state?.filter(({ kind, data }) => kind !== "id" || !/^ctco?_/.test(String(data)));
 
-/** What the model is told or shown. */
+/** Writes a part of the input. */
 function writePart(part: Text | Media): Draft {
   if (part.type === "text") return putState(WIRE, { type: "input_text", text: part.text }, part.state);
   const url = urlOfMedia(part);
@@ -160,7 +160,7 @@ function writePart(part: Text | Media): Draft {
   return putState(WIRE, defined<Draft>({ type: "input_file", filename: part.name, ...file }), part.state);
 }
 
-/** What the model said. */
+/** Writes a text of the assistant. */
 function writeSaid({ text, state = [] }: Text): Draft {
   if (own(state, "#refusal")) return putState(WIRE, { type: "refusal", refusal: text }, state);
   return { annotations: [], ...putState<Draft>(WIRE, { type: "output_text", text }, state) };
@@ -185,7 +185,7 @@ function settings(out: Out): Draft {
         summary: isShown(request) && own(extra, "reasoning.summary") === undefined ? "auto" : undefined,
       }),
     text: output && { format: writeOutput(out) },
-    // Where the client said otherwise, its word is put back.
+    // Where the client set another value, that is put back from `extra`.
     ...restOf(defaultsOf(thinking), (key) => wished(extra, key) === undefined),
   });
 }

@@ -1,20 +1,19 @@
 /**
- * Conversations that go on from an answer: `{"previous_response_id": "resp_1", "input": "And in Rome?"}` stands for all that was said before.
- * What a turn adds is kept under the id of its answer, with the id of the answer before it.
+ * Conversations that continue from an answer: in `{"previous_response_id": "resp_1", "input": "And in Rome?"}` the id stands for all earlier
+ * turns. What a turn adds is stored under the id of its answer, with the id of the answer before it.
  */
 import type { Json, JsonObject } from "../../core/nouns.ts";
 import { defined, isList, isText, listOf, textOf } from "../read.ts";
 import type { Draft, WireInput } from "../wire.ts";
 
-/** The answer before. */
 export const PREVIOUS = "previous_response_id";
-/** The mark by which a request tells its answer what has to be kept of the turn. */
+/** Marks a request with what must be stored of its turn when the answer is complete. */
 export const TURN = "#turn";
 
 export const turnOf = ({ input, previous_response_id }: JsonObject): JsonObject =>
   defined<Draft>({ input, previous_response_id }) as JsonObject;
 
-/** A body with all that was said before in its input; `undefined`: not all of that is kept. */
+/** The body with all earlier turns in its input; `undefined`: not all of them are stored here. */
 export function wholeBody({ previous_response_id, ...body }: JsonObject, recall: NonNullable<WireInput["recall"]>): JsonObject | undefined {
   const turns: (readonly Json[])[] = [itemsOf(body.input)];
   for (let id = textOf(previous_response_id); id; ) {
