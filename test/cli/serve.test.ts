@@ -179,10 +179,10 @@ test("a file that changes is read again; one that is broken changes nothing", as
   expect(await (await generate(await url)).text()).toContain("One");
   writeFileSync(file, config(two.url));
   if (process.platform !== "win32") child.kill("SIGHUP");
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
   expect(await (await generate(await url)).text()).toContain("Two");
   writeFileSync(file, "[server\n");
-  expect(await line(({ msg }) => msg.includes("not taken over"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
+  expect(await line(({ msg }) => msg.includes("not applied"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
@@ -197,7 +197,7 @@ test("a file that changes again while it is still being read: what it says last 
   writeFileSync(file, config(one.url, `[upstreams.slow]\nurl = "${slow.url}/v1"\n`));
   await silent.promise;
   writeFileSync(file, config(two.url));
-  await line(() => lines.filter(({ msg }) => msg.includes("read again")).length === 2);
+  await line(() => lines.filter(({ msg }) => msg.includes("reloaded")).length === 2);
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
@@ -216,7 +216,7 @@ test.skipIf(process.platform === "win32")(
     expect(await (await generate(await url)).text()).toContain("One");
     symlinkSync("two", join(folder, "..next"));
     renameSync(join(folder, "..next"), join(folder, "..data"));
-    await line(({ msg }) => msg.includes("read again"));
+    await line(({ msg }) => msg.includes("reloaded"));
     expect(await (await generate(await url)).text()).toContain("Two");
   },
 );
@@ -225,11 +225,11 @@ test("where nothing can be watched, that is said, and the file is read when aske
   const server = await upstream();
   const file = files.file("unwatched.toml", `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);
   const { url, line, child } = serve(["--config", file], {}, "inherit", ["--import", "./test/cli/without-watch.mjs"]);
-  expect(await line(({ msg }) => msg.includes("nobody will notice"))).toMatchObject({ msg: expect.stringContaining("ENOSPC") });
+  expect(await line(({ msg }) => msg.includes("will not be noticed"))).toMatchObject({ msg: expect.stringContaining("ENOSPC") });
   expect(await (await generate(await url)).text()).toContain("Hello");
   if (process.platform === "win32") return;
   child.kill("SIGHUP");
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
 });
 
 test("what only a restart changes is named when the file is read again", async () => {
@@ -239,9 +239,9 @@ test("what only a restart changes is named when the file is read again", async (
   const { url, line } = serve(["--config", file]);
   await url;
   writeFileSync(file, config("port = 0\nheartbeat = 5"));
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
   writeFileSync(file, config('port = 8099\nhost = "localhost"'));
-  expect(await line(({ msg }) => msg.includes("restart"))).toMatchObject({ level: 40, msg: "host and port changed: that needs a restart" });
+  expect(await line(({ msg }) => msg.includes("restart"))).toMatchObject({ level: 40, msg: "host and port changed: restart to apply" });
 });
 
 test("a port that was given and is taken is a mistake, and does not move", async () => {
@@ -252,7 +252,7 @@ test("a port that was given and is taken is a mistake, and does not move", async
   const { port } = taken.address() as { port: number };
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
   const run = await runOf(spawn(process.execPath, [main, ...args], { env: envWith() }));
-  expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
+  expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is in use; choose another with --port\n` });
 });
 
 test("the port of a server that can be known: it is said who has it", async () => {
@@ -262,7 +262,7 @@ test("the port of a server that can be known: it is said who has it", async () =
   expect(await runOf(child)).toEqual({
     code: 2,
     stdout: "",
-    stderr: `dragoman: port ${port} is taken by a server that speaks openai-chat; --port gives another\n`,
+    stderr: `dragoman: port ${port} is in use by a server that speaks openai-chat; choose another with --port\n`,
   });
 });
 
@@ -271,7 +271,7 @@ test("the port of another gateway: it is said so", async () => {
   const first = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0"]);
   const { port } = new URL(await first.url);
   const { child } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", port], {}, "pipe");
-  expect((await runOf(child)).stderr).toBe(`dragoman: port ${port} is taken by another gateway of Dragoman; --port gives another\n`);
+  expect((await runOf(child)).stderr).toBe(`dragoman: port ${port} is in use by another Dragoman gateway; choose another with --port\n`);
 });
 
 test("an upstream that does not answer yet is no reason not to begin with the others, nor to leave a new configuration", async () => {
@@ -291,7 +291,7 @@ test("an upstream that does not answer yet is no reason not to begin with the ot
   server.server.closeAllConnections();
   server.server.close();
   writeFileSync(file, config("heartbeat = 5\n"));
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
 });
 
 test("a model that the upstream does not list is named at the start", async () => {
@@ -347,7 +347,7 @@ test.skipIf(process.platform === "win32")(
       url = /"url":"(http:[^"]+)"/.exec(existsSync(log) ? readFileSync(log, "utf8") : "")?.[1];
     }
     for (let i = 0; i < 8; i++) expect((await generate(url)).status).toBe(200);
-    expect((await complaints.next()).value).toContain("the log goes on without lines that cannot be written");
+    expect((await complaints.next()).value).toContain("cannot write to the log, lines are lost");
     expect((await generate(url)).status).toBe(200);
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
@@ -359,7 +359,7 @@ test("a folder for recordings that cannot be written to is a mistake", async () 
   const server = await upstream();
   const file = files.file("no-folder", "");
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0", "--record", file];
-  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write ${file}: it is no folder\n` });
+  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write ${file}: it is not a folder\n` });
 });
 
 test("a server that only completes text: the log says what its model is taken to speak, and why", async () => {

@@ -72,7 +72,7 @@ describe("--stream", () => {
       expect(translate(from, "openai-chat", ["--stream"], text)).toMatchObject({
         code: 2,
         stdout: "",
-        stderr: expect.stringMatching(new RegExp(`^dragoman: what is piped in is no stream as ${from} has it: .*\\n$`)),
+        stderr: expect.stringMatching(new RegExp(`^dragoman: stdin is not a stream of ${from}: .*\\n$`)),
       });
   });
   test("an error that a server streamed is an answer", () => {
