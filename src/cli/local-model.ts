@@ -33,7 +33,9 @@ export interface Opened {
   warnings: readonly Warning[];
 }
 
-/** The runtime for models in this process is missing, and the user declined to install it or could not be asked. Callers may go on without. */
+/**
+ * The runtime for models in this process is missing, and the user declined to install it or could not be asked. Callers may go on without.
+ */
 export class NoRuntime extends Complaint {}
 
 export async function openModel(model: string, flags: ModelFlags = {}, output: NodeJS.WriteStream = process.stderr): Promise<Opened> {
@@ -87,8 +89,8 @@ async function templateWarnings({ facts: { template, dialect, variant } }: Llama
 // ---- The runtime
 
 /**
- * The command that installs the runtime where this package finds it, and the folder to run it in: the one that holds our `node_modules`. The
- * command has no path in it, since a shell would interpret it.
+ * The command that installs the runtime where this package finds it, and the folder to run it in: the one that holds our `node_modules`.
+ * The command has no path in it, since a shell would interpret it.
  */
 function installation(): { command: string; cwd: string } {
   const here = fileURLToPath(import.meta.url);

@@ -1,6 +1,6 @@
 /**
- * The command line. A user's mistake is one line on stderr and exit code 2; a bug is one line and exit code 1; `--verbose` adds the stack of
- * either.
+ * The command line. A user's mistake is one line on stderr and exit code 2; a bug is one line and exit code 1; `--verbose` adds the stack
+ * of either.
  */
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../chat/version.ts";

@@ -1,6 +1,6 @@
 /**
- * `dragoman show`, `dragoman replay` and `dragoman compare`: recordings of `dragoman serve --record`, to read, to serve as an upstream, and to
- * test the gateway with.
+ * `dragoman show`, `dragoman replay` and `dragoman compare`: recordings of `dragoman serve --record`, to read, to serve as an upstream, and
+ * to test the gateway with.
  */
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";

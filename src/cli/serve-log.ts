@@ -1,4 +1,7 @@
-/** The gateway's log: one line per exchange, as JSON or for reading. Never a key or text of the conversation, which an upstream's error may quote. */
+/**
+ * The gateway's log: one line per exchange, as JSON or for reading. Never a key or text of the conversation, which an upstream's error may
+ * quote.
+ */
 import { fstatSync, writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { Exchange } from "../gateway/index.ts";
@@ -62,8 +65,9 @@ function shown(output: Output): Log {
 const GATHER_MS = 50;
 
 /**
- * A log of JSON lines. Exchanges are kept as objects and turned into lines just before they are written: amid the traffic, where this code is no
- * longer in the processor's cache, a line costs more. `JSON.stringify` prints a line at once, where pino assembles it from some sixty pieces.
+ * A log of JSON lines. Exchanges are kept as objects and turned into lines just before they are written: amid the traffic, where this code
+ * is no longer in the processor's cache, a line costs more. `JSON.stringify` prints a line at once, where pino assembles it from some sixty
+ * pieces.
  */
 function gathered(output: Pick<Output, "write">): Log {
   let lines = "";

@@ -1,4 +1,7 @@
-/** Ends a command when its output is closed: the reader may stop, as `head` does, or the terminal may go. A command may set its own way to end. */
+/**
+ * Ends a command when its output is closed: the reader may stop, as `head` does, or the terminal may go. A command may set its own way to
+ * end.
+ */
 let end: (code: number) => void = process.exit;
 
 /** For a command that must finish something first. */

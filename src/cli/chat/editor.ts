@@ -1,7 +1,7 @@
 /**
- * The user's input. At the prompt, lines are edited as in a shell, with a saved history; pasted text is one message, however many lines it has;
- * a line that ends in `\` continues on the next. While the model answers, Ctrl-C stops the answer, and text typed ahead appears when the prompt
- * comes back; a message that was ended with Enter is sent then.
+ * The user's input. At the prompt, lines are edited as in a shell, with a saved history; pasted text is one message, however many lines it
+ * has; a line that ends in `\` continues on the next. While the model answers, Ctrl-C stops the answer, and text typed ahead appears when
+ * the prompt comes back; a message that was ended with Enter is sent then.
  */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
