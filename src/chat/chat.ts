@@ -4,8 +4,8 @@
  *     const chat = createChat({ engine, tools: [paint], system: "You paint pages." });
  *     for await (const event of chat.send("make it red")) if (event.type === "text") process.stdout.write(event.text);
  *
- * One `send` is a turn: the model is asked, its calls run, it gets their results and is asked again, until it answers without calls. However
- * a turn ends, the history holds everything the model said, and every call in it has a result.
+ * One `send` is a turn: the model is asked, its calls run, it gets their results and is asked again, until it answers without calls.
+ * However a turn ends, the history holds everything the model said, and every call in it has a result.
  */
 import { createFold } from "../core/fold.ts";
 import type { Event, Media, Message, Request, Text, ToolChoice, ToolResult, Usage, Warning } from "../core/nouns.ts";
@@ -306,7 +306,7 @@ export class Chat {
     const options = { tools: this.#tools.byName, approve: this.#options.approve, history: [...this.history], signal, off };
     const fates: Fate[] = [];
     for (const call of asked) fates.push(await decide(call, options));
-    // All of them start before the first result is awaited. A result is added to the history as soon as it exists, even if nobody reads on.
+    // All start before the first result is awaited. A result is added to the history at once, even if the caller stops reading.
     const coming = new Map<string, Promise<ToolResult>>();
     for (const fate of fates) {
       if (fate.type === "open") continue;
@@ -355,8 +355,8 @@ export class Chat {
   }
 
   /**
-   * Leaves out what the context has no room for. Returns how many messages that were, or `undefined` if nothing changed. `tight`: the server
-   * has just refused the request as too long.
+   * Leaves out what the context has no room for. Returns how many messages that were, or `undefined` if nothing changed. `tight`: the
+   * server has just refused the request as too long.
    */
   async #fit(request: Request, tight: boolean, signal: AbortSignal): Promise<number | undefined> {
     const { context, engine, maxTokens } = this.#options;

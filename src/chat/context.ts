@@ -1,6 +1,6 @@
 /**
- * What is left out when a conversation outgrows the model's context. A conversation is cut only between blocks. A block is one message, or an
- * answer with the results of all its calls, so that no call loses its result and no result its call.
+ * What is left out when a conversation outgrows the model's context. A conversation is cut only between blocks. A block is one message, or
+ * an answer with the results of all its calls, so that no call loses its result and no result its call.
  */
 import type { Message } from "../core/nouns.ts";
 import { estimateTokens } from "../engines/estimate.ts";

@@ -1,6 +1,6 @@
 /**
- * The messages of a chat, and which of them are sent. Every call has a result before the model is asked again: a call that was left open gets
- * an error result that says why.
+ * The messages of a chat, and which of them are sent. Every call has a result before the model is asked again: a call that was left open
+ * gets an error result that says why.
  */
 import type { Message, ToolResult } from "../core/nouns.ts";
 import { type Asked, failure, isAsked, resultOf } from "./run.ts";

@@ -1,6 +1,6 @@
 /**
- * Makes the ids of calls unique within a conversation. Many models and servers count their calls from zero in every answer, and a history with
- * two calls `call_0` is useless to a server that pairs calls and results by id.
+ * Makes the ids of calls unique within a conversation. Many models and servers count their calls from zero in every answer, and a history
+ * with two calls `call_0` is useless to a server that pairs calls and results by id.
  */
 import type { Event, Message } from "../core/nouns.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Reads an MCP server's list of tools and its answers to calls: `{ content: [{ type: "text", text: "42" }] }` becomes the output `"42"`. Reads
- * leniently: one odd tool does not hide the others, content of an unknown type is kept as JSON, and a result that breaks its own `outputSchema`
- * is still the result.
+ * Reads an MCP server's list of tools and its answers to calls: `{ content: [{ type: "text", text: "42" }] }` becomes the output `"42"`.
+ * Reads leniently: one odd tool does not hide the others, content of an unknown type is kept as JSON, and a result that breaks its own
+ * `outputSchema` is still the result.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media } from "../core/nouns.ts";
@@ -56,8 +56,8 @@ function read(block: Json): string | Media {
 }
 
 /**
- * Servers send the same twice: as data, and as text for clients that read no data. Data that is not an object is wrapped in an object with one
- * field; it is unwrapped if the text shows that.
+ * Servers send the same twice: as data, and as text for clients that read no data. Data that is not an object is wrapped in an object with
+ * one field; it is unwrapped if the text shows that.
  */
 function outputOf(texts: readonly string[], structured: Json | undefined): Json {
   const text = texts.join("\n");

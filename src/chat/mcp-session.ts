@@ -252,8 +252,8 @@ const callWithHeaders =
 const POLL_MS = 1000;
 
 /**
- * Calls a tool that must run as a task: the server is polled until it has the result. An abort cancels the task, for which its id is needed. If
- * the id is not known yet, the caller does not wait for it; the task is cancelled as soon as it arrives.
+ * Calls a tool that must run as a task: the server is polled until it has the result. An abort cancels the task, for which its id is
+ * needed. If the id is not known yet, the caller does not wait for it; the task is cancelled as soon as it arrives.
  */
 async function callAsTask(client: Client, params: CallParams, { signal, ...options }: CallOptions): Promise<Result> {
   signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /**
- * From the calls of an answer to their results: each call is checked and approved first, then the approved ones run together. A call that is
- * truncated, malformed, or has arguments that do not fit its tool is never run; its result says so, and the model may try again.
+ * From the calls of an answer to their results: each call is checked and approved first, then the approved ones run together. A call that
+ * is truncated, malformed, or has arguments that do not fit its tool is never run; its result says so, and the model may try again.
  */
 import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
 import { unlessAborted } from "../engines/bounded.ts";

@@ -37,8 +37,8 @@ export interface ToolDefinition<S> {
   /** The tool changes nothing; `approve` may let it pass. */
   readOnly?: boolean;
   /**
-   * Its return value goes to the model: text, anything that JSON can hold, or a `ToolAnswer`; `undefined` becomes "done". What it throws goes
-   * to the model as an error. Without `run`, a turn ends at a call of the tool, and `chat.answer` takes the result.
+   * Its return value goes to the model: text, anything that JSON can hold, or a `ToolAnswer`; `undefined` becomes "done". What it throws
+   * goes to the model as an error. Without `run`, a turn ends at a call of the tool, and `chat.answer` takes the result.
    */
   run?(args: Arguments<S>, context: ToolContext): unknown;
 }

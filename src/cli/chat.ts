@@ -11,25 +11,29 @@ export function addChat(program: Command): void {
     .command("chat")
     .summary("talk to a model that uses tools")
     .description(
-      "A conversation with a model, in the terminal. It has tools that work offline (time, calculator, files in one folder, terminal colours), " +
-        "tools of yours, and those of MCP servers.",
+      "Starts a conversation with a model in the terminal. The model can use built-in tools that work offline (time, calculator, files in one folder, terminal colours), " +
+        "your own tools, and those of MCP servers.",
     );
-  addModelOptions(chat, "the embedded model, or else what runs on this machine")
-    .option("-p, --prompt <text>", "answer this and end; what is piped in stands behind it")
-    .option("--json", "with -p or a pipe: every event as a line of JSON")
-    .option("--system <text>", "what the model is told before all")
+  addModelOptions(chat, "the embedded model, or else the servers found on this machine")
+    .option("-p, --prompt <text>", "answer this prompt and exit; piped input is appended to it")
+    .option("--json", "with -p or piped input: print every event as a line of JSON")
+    .option("--system <text>", "the system prompt")
     .option(
       "--tool <file.mjs>",
       "a module that exports tools: objects with name, description, parameters and run; may be repeated",
       collect,
     )
-    .option("--mcp <command, URL or file.json>", 'an MCP server whose tools to use, or a file of "mcpServers"; may be repeated', collect)
+    .option(
+      "--mcp <command, URL or file.json>",
+      'an MCP server whose tools the model may use, or a file with "mcpServers"; may be repeated',
+      collect,
+    )
     .option("--folder <path>", `the only folder whose files the model may read and write (default: ${stateFolder("files")})`)
-    .option("--no-tools", "only talk")
-    .option("--think", "let the model think first, where it can")
-    .option("--no-think", "do not let it")
-    .option("--yes", "do not ask before a tool of --tool or --mcp runs; scripts are never asked")
-    .option("--load <file>", "go on with a conversation that /save has saved")
+    .option("--no-tools", "give the model no tools")
+    .option("--think", "ask the model to think first, if it can")
+    .option("--no-think", "ask the model not to think")
+    .option("--yes", "do not ask before a tool of --tool or --mcp runs; without a terminal, nothing is asked")
+    .option("--load <file>", "continue a conversation saved with /save")
     .addHelpText(
       "after",
       `

@@ -1,4 +1,4 @@
-/** The caller's mistake: one line that says what to do, and exit code 2. Everything else that is thrown is our fault. */
+/** A user's mistake: reported as one line that says what to do, with exit code 2. Anything else that is thrown is a bug. */
 export class Complaint extends Error {
   override readonly name = "Complaint";
 }

@@ -1,4 +1,4 @@
-/** What the demo plays: an answer in Gemma 4's dialect, cut as a tokenizer would cut it. Written by hand, not taken from a model. */
+/** What the demo plays: an answer in Gemma 4's dialect, cut as a tokenizer would. Written by hand, not taken from a model. */
 import type { Tool } from "../index.ts";
 
 export const question = "Add a slug helper, and find the places that should use it.";
@@ -30,5 +30,5 @@ Neither needs the other, so both calls can go out at once.
 <|"|>,path:<|"|>src/slug.ts<|"|>}<tool_call|>\
 <|tool_call>call:search_files{limit:20,pattern:<|"|>.toLowerCase().replace(<|"|>,regex:false}<tool_call|><|tool_response>`;
 
-/** Control tokens are one token each, words come with the blank before them. */
+/** A control token is one token; a word includes the space before it. */
 export const tokens: readonly string[] = output.match(/<\|?[a-z_"]+\|?>| ?[a-zA-Z]+|\s+|[^\sa-zA-Z]/g) ?? [];

@@ -1,4 +1,4 @@
-/** `dragoman demo`: an answer runs through the scanner. What the model writes stands beside the events that come of it. */
+/** `dragoman demo`: plays an answer through the scanner, with the model's text beside the events that carry it. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
 import { bytesOf } from "../dialects/scan/scan.ts";
@@ -7,7 +7,7 @@ import { question, tokens, tools } from "./demo-answer.ts";
 import { EventPrinter, partLines } from "./show.ts";
 import { beside, Flow, type Output, obeys, type Palette, paletteOf, ruled, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
 
-/** The whole answer plays in about this time. */
+/** About how long the whole answer takes. */
 const DURATION_MS = 10_000;
 const MAX_WIDTH = 132;
 
@@ -16,7 +16,7 @@ export function addDemo(program: Command): void {
     .command("demo")
     .summary("watch the scanner at work")
     .description("Plays an answer in Gemma 4's dialect through the scanner: the model's text on the left, the events on the right.")
-    .option("--fast", "without waiting, as in a pipe")
+    .option("--fast", "play without pauses, as in a pipe")
     .addHelpText("after", "\nExample:\n  dragoman demo --fast")
     .action(({ fast = false }: { fast?: boolean }) => demo(process.stdout, fast || !obeys(process.stdout)));
 }
@@ -25,7 +25,7 @@ export async function demo(output: Output, fast: boolean): Promise<void> {
   const screen = new Screen(output);
   const leave = (): void => {
     screen.close();
-    screen.print("\n"); // behind the ^C
+    screen.print("\n"); // after the ^C
     process.exit(130);
   };
   process.once("SIGINT", leave).once("SIGTERM", leave);
@@ -61,10 +61,10 @@ async function play(screen: Screen, fast: boolean): Promise<void> {
   screen.print(ending(screen, partLines(fold.response().content, screen), carried));
 }
 
-// ---- words around it
+// ---- heading and ending
 
 const NEXT = [
-  ["the events in an output of yours", "npx dragoman scan -d gemma4 output.txt"],
+  ["the events in the output of your own model", "npx dragoman scan -d gemma4 output.txt"],
   ["the prompt for an OpenAI request", "npx dragoman render -d gemma4 request.json"],
   ["the library in fifteen lines", "README.md"],
 ] as const;
@@ -80,7 +80,7 @@ function heading({ palette, width, left, right, isWide }: Screen): string {
 function ending({ palette, width }: Screen, response: string, carried: number): string {
   const { bold, dim, cyan } = palette;
   const total = tokens.join("").length;
-  const account = `${total} characters came in, ${carried} are in the events: nothing is lost.`;
+  const account = `${total} characters came in, ${carried} are in the events: nothing was lost.`;
   return `
 ${bold("the events, folded into a response")}
 
@@ -95,10 +95,10 @@ ${NEXT.map(([what, how]) => `  ${what}\n    ${cyan(how)}\n`).join("")}`;
 
 const DELTAS: ReadonlySet<Event["type"]> = new Set(["text", "thinking-delta"]);
 
-/** What the model wrote, and the events that carry it: one pair after the other, of which the last still grows. */
+/** Pairs of the model's text and the events that carry it, one below the other. The last pair still grows. */
 class Pairs {
   readonly #screen: Screen;
-  /** What no event carries yet. */
+  /** Text that no event carries yet. */
   #waiting = "";
   #text = "";
   #events: Event[] = [];
@@ -129,7 +129,7 @@ class Pairs {
     ]);
   }
 
-  /** The pair is complete. */
+  /** Ends the current pair. */
   end(): void {
     if (this.#events.length === 0) return;
     this.#screen.draw(this.#rows(this.#text, this.#events));
@@ -148,7 +148,7 @@ class Pairs {
   }
 }
 
-/** The model's text with its control tokens in colour. */
+/** Colours the control tokens in the model's text. */
 function markedUp(text: string, flow: Flow, { cyan }: Palette): string {
   const parts = text.split(/(<\|?[a-z_"]+\|?>)/);
   return parts.map((part, i) => flow.add(part, i % 2 ? cyan : undefined)).join("");
@@ -156,7 +156,7 @@ function markedUp(text: string, flow: Flow, { cyan }: Palette): string {
 
 // ---- the screen
 
-/** Lines that stay, and below them a few that are drawn again and again. Into a pipe each line goes once, when it stays. */
+/** Final lines, and below them a few that are redrawn. In a pipe each line is written once, when it is final. */
 class Screen {
   readonly palette: Palette;
   readonly width: number;
@@ -165,7 +165,7 @@ class Screen {
   readonly right: number;
   readonly #output: Output;
   #drawn: readonly string[] = [];
-  /** How many of the lines that were drawn have scrolled out of reach. */
+  /** How many of the drawn lines have scrolled out of reach. */
   #gone = 0;
   #cursorHidden = false;
 
@@ -200,7 +200,7 @@ class Screen {
     this.#gone = 0;
   }
 
-  /** Leaves the terminal as it was. */
+  /** Restores the terminal. */
   close(): void {
     if (this.#cursorHidden) this.print("\x1b[?25h");
     this.#cursorHidden = false;

@@ -1,4 +1,4 @@
-/** `dragoman detect`: a model's name or file in, its dialect out. */
+/** `dragoman detect`: finds the dialect of a model from its name or file. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -17,14 +17,14 @@ interface DetectFlags {
 export function addDetect(program: Command): void {
   program
     .command("detect")
-    .summary("say which dialect a model speaks")
-    .description("Says which dialect a model speaks, by its name, or by the name and the chat template in its file.")
+    .summary("find out which dialect a model speaks")
+    .description("Finds out which dialect a model speaks, from its name, or from the name and chat template in its file.")
     .argument(
       "<model>",
-      "a name, as on the hub, in Ollama or LM Studio; or a GGUF, a tokenizer_config.json, a template (.jinja), a folder with these",
+      "a name as on Hugging Face, in Ollama or LM Studio; or a file: GGUF, tokenizer_config.json, template (.jinja); or a folder with such files",
     )
-    .option("--sample <file>", "what the model wrote, if neither name nor template tells")
-    .option("--json", "JSON")
+    .option("--sample <file>", "a file with output of the model, for when neither name nor template is known")
+    .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
@@ -39,7 +39,8 @@ Examples:
 async function detect(model: string, flags: DetectFlags): Promise<void> {
   const clues = await cluesOf(model);
   const found = detectDialect({ ...clues, ...(flags.sample !== undefined && { sample: await readText(flags.sample) }) });
-  if (!found && isPath(model) && !existsSync(model)) throw new Complaint(`there is no file ${visible(model)}, and its name says nothing`);
+  if (!found && isPath(model) && !existsSync(model))
+    throw new Complaint(`there is no file ${visible(model)}, and its name is not known either`);
   if (!found) throw new Complaint(`cannot tell what ${visible(model)} speaks: ${whyNot(clues)}`);
   await send(process.stdout, flags.json ? `${jsonLine(found)}\n` : readable(found));
 }
@@ -48,21 +49,21 @@ function whyNot({ template, architecture, lack }: FileClues): string {
   const seen =
     template === undefined ? `${lack ? `${lack}, and ` : ""}the name is not known` : "neither its name nor its template is known";
   const kind = architecture === undefined ? "" : ` (its architecture is ${visible(architecture)})`;
-  return `${seen}${kind}, or it is a model without tools; "dragoman dialects" lists what there is`;
+  return `${seen}${kind}, or the model has no tools; "dragoman dialects" lists the known dialects`;
 }
 
 // ---- clues
 
-/** What must be a file; all else that is not there is a name, `x.gguf` too. */
+/** These must exist as files. Anything else that does not exist is taken as a model's name, `x.gguf` too. */
 const FILES = /\.(?:json|jinja2?)$/i;
 
-/** Names on the hub have a slash, too, but in their midst. */
+/** A name on Hugging Face also has a slash, but not at these places. */
 const isPath = (model: string): boolean => /^(?:\.{0,2}|~|[a-z]:)[\\/]|\.gguf$/i.test(model);
 
 interface FileClues extends Clues {
-  /** No clue, since base models have the same; but it helps whoever looks further. */
+  /** Not a clue, since base models have the same one, but shown to help the user look further. */
   architecture?: string;
-  /** Why it is only a name. */
+  /** Why there is no template. */
   lack?: string;
 }
 
@@ -86,7 +87,7 @@ async function cluesOf(model: string): Promise<FileClues> {
   return found;
 }
 
-/** What may hold the template in a folder, the surest first. An `mmproj` is the part of a model that sees. */
+/** Files in a folder that may hold the template, the most reliable first. An `mmproj` is a model's vision part. */
 const HOLDERS = [/^chat_template\.jinja$/, /^(?:tokenizer_config|chat_template)\.json$/, /\.jinja2?$/i, /^(?!.*mmproj).*\.gguf$/i];
 
 async function cluesIn(path: string): Promise<FileClues> {
@@ -100,7 +101,7 @@ async function cluesIn(path: string): Promise<FileClues> {
     if (error instanceof GgufError) throw new Complaint(`cannot read ${visible(path)}: ${error.message}`, { cause: error });
     throw unreadable(path, error);
   }
-  if (!FILES.test(path)) return { model: resolve(path), lack: "it is no GGUF" };
+  if (!FILES.test(path)) return { model: resolve(path), lack: "the file is not a GGUF" };
   const text = await readText(path);
   const template = /json$/i.test(path) ? templateIn(parseJson(text, path)) : text;
   return { model: dirname(resolve(path)), ...(template !== undefined && { template }) };
@@ -114,7 +115,7 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** `chat_template` is a template, or a list of them with names. */
+/** `chat_template` is a template, or a list of named templates. */
 function templateIn(config: unknown): string | undefined {
   const given = isObject(config) ? config.chat_template : undefined;
   if (typeof given === "string") return given;

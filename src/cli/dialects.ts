@@ -1,4 +1,4 @@
-/** `dragoman dialects`: what there is. The facts are asked of the dialects themselves, so that they cannot be out of date. */
+/** `dragoman dialects`: lists the dialects. The facts are computed from the dialects themselves, so they cannot be out of date. */
 import type { Command } from "commander";
 import { type Dialect, listDialects, promptText, type RenderableCall, scanText } from "../index.ts";
 import { Flow, jsonLine, paletteOf, send, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
@@ -8,7 +8,7 @@ export function addDialects(program: Command): void {
     .command("dialects")
     .summary("list the dialects")
     .description("Lists the dialects: which models speak them, and what they can express.")
-    .option("--json", "JSON, with variants, stops and an example of each")
+    .option("--json", "print JSON, with variants, stops and an example of each")
     .addHelpText(
       "after",
       `
@@ -48,7 +48,7 @@ function factsOf(dialect: Dialect): DialectFacts {
     models,
     variants,
     stops,
-    // A dialect that keeps no thinking in its history may still read what the model thinks.
+    // A dialect that renders no thinking may still scan it.
     thinking: reads(thinking) || reads(`<think>${THOUGHT}</think>`),
     parallelCalls: calls.length === 2,
     grammar: dialect.grammar !== undefined,
@@ -65,7 +65,7 @@ const inWords = ({ thinking, parallelCalls, grammar, models }: DialectFacts): st
   return `${models.join(", ")} (${has.join(", ")})`;
 };
 
-/** In a narrow terminal there is no room for columns. */
+/** A narrow terminal gets a list instead of columns. */
 function table(all: readonly DialectFacts[]): string {
   const palette = paletteOf(process.stdout);
   const { bold, dim } = palette;

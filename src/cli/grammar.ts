@@ -1,4 +1,4 @@
-/** `dragoman grammar`: tools in, what holds a model to calls of them out. */
+/** `dragoman grammar`: prints a grammar that constrains a model to calls of the given tools. */
 import { type Command, Option } from "commander";
 import { type Dialect, type Grammar, listDialects, type Tool, type ToolChoice } from "../index.ts";
 import { Complaint } from "./complaint.ts";
@@ -17,14 +17,16 @@ interface GrammarFlags {
 export function addGrammar(program: Command): void {
   program
     .command("grammar")
-    .summary("print a grammar that holds a model to its tools")
-    .description("Prints a grammar (GBNF, for llama.cpp) that holds a model to calls of the declared tools; about its use, on stderr.")
+    .summary("print a grammar that constrains a model to its tools")
+    .description(
+      "Prints a grammar (GBNF, for llama.cpp) that constrains a model to calls of the declared tools. Notes on its use go to stderr.",
+    )
     .option("-d, --dialect <id>", DIALECT, readDialect)
-    .option("--tools <file>", "the declared tools, as OpenAI has them (JSON); - for what is piped in")
+    .option("--tools <file>", "the declared tools (JSON, as in an OpenAI request); - for stdin")
     .option("--choice <choice>", "auto, required, none, or the name of the tool that must be called", "auto")
-    .option("--no-parallel-calls", "one call at most")
-    .addOption(new Option("--tag", "a structural tag instead (JSON, for vLLM and SGLang)").conflicts("json"))
-    .option("--json", "all of it as JSON: gbnf, structuralTag, triggers, preserved, relaxed")
+    .option("--no-parallel-calls", "allow one call at most")
+    .addOption(new Option("--tag", "print a structural tag instead (JSON, for vLLM and SGLang)").conflicts("json"))
+    .option("--json", "print everything as JSON: gbnf, structuralTag, triggers, preserved, relaxed")
     .addHelpText(
       "after",
       `
@@ -39,7 +41,7 @@ Examples:
 async function grammar(flags: GrammarFlags): Promise<void> {
   const dialect = required(flags.dialect);
   const { id, grammar } = dialect;
-  if (!grammar) throw new Complaint(`${id} has no grammar; these have: ${speakers().join(", ")}`);
+  if (!grammar) throw new Complaint(`${id} has no grammar; these dialects have one: ${speakers().join(", ")}`);
   if (flags.tools === undefined) throw new Complaint("give the declared tools (as in --tools tools.json)");
   const { parallelCalls } = flags;
   const tools = await readTools(flags.tools);
@@ -53,8 +55,8 @@ async function grammar(flags: GrammarFlags): Promise<void> {
 const speakers = (): string[] => listDialects().flatMap(({ id, grammar }) => (grammar ? id : []));
 
 function whyNone(id: string, tools: readonly Tool[]): string {
-  if (tools.length === 0) return "there are no tools, and so nothing to hold the model to";
-  return `nothing in ${id} says where a call begins, so there is no grammar for "auto"; try --choice required`;
+  if (tools.length === 0) return "there are no tools, so there is nothing to constrain the model to";
+  return `in ${id} nothing marks where a call begins, so there is no grammar for "auto"; try --choice required`;
 }
 
 function choiceOf({ choice }: GrammarFlags, tools: readonly Tool[]): ToolChoice {
@@ -62,10 +64,12 @@ function choiceOf({ choice }: GrammarFlags, tools: readonly Tool[]): ToolChoice 
   if (names.includes(choice)) return { name: choice };
   if (choice === "required" && names.length === 0) throw new Complaint("a call is required, but there are no tools");
   if (choice === "auto" || choice === "required" || choice === "none") return choice;
-  throw new Complaint(`no tool is called "${visible(choice)}"; give ${["auto", "required", "none", ...names.map(visible)].join(", ")}`);
+  throw new Complaint(
+    `there is no tool "${visible(choice)}"; --choice takes ${["auto", "required", "none", ...names.map(visible)].join(", ")}`,
+  );
 }
 
-/** What whoever uses the grammar must know beside it. A structural tag has its triggers in it. */
+/** What is needed to use the grammar. A structural tag contains its triggers. */
 function notes({ triggers, preserved, relaxed }: Grammar, { tag }: GrammarFlags): string {
   const lines = [
     ...(tag ? [] : triggers.map(({ type, value }) => `trigger (${type}): ${value}`)),

@@ -1,4 +1,4 @@
-/** Files and pipes, as text. What cannot be read is a `Complaint` with the name of the file in it. */
+/** Reads files and stdin as text. A file that cannot be read is a `Complaint` with its name. */
 import { createReadStream } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { settingOf } from "../dialects/variant.ts";
@@ -9,9 +9,10 @@ import { visible } from "./terminal.ts";
 
 const STDIN = "-";
 
-/** The text of a file, or of what is piped in, as it comes: one decoder, so that no character is cut. */
+/** The text of a file or of stdin, piece by piece: one decoder, so that no character is cut. */
 export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefined> {
-  if (file === STDIN && process.stdin.isTTY) process.stderr.write("dragoman: reading what you type; Ctrl-D ends it\n");
+  if (file === STDIN && process.stdin.isTTY)
+    process.stderr.write("dragoman: reading from the terminal; Ctrl-D on an empty line ends the input\n");
   let decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let isFirst = true;
   const bytes: AsyncIterable<Buffer> = file === STDIN ? process.stdin : createReadStream(file);
@@ -22,20 +23,20 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
       yield decoder.decode(chunk, { stream: true });
     }
   } catch (error) {
-    throw error instanceof Error && "code" in error ? unreadable(file, error) : error; // what the system has no code for is our fault
+    throw error instanceof Error && "code" in error ? unreadable(file, error) : error; // an error without a system code is a bug
   }
   yield decoder.decode();
 }
 
-/** What `>` of Windows' PowerShell writes is not UTF-8, and says so in its first two bytes. */
+/** `>` in Windows PowerShell writes UTF-16, recognized by its byte order mark. */
 const isWide = ([first, second]: Uint8Array): boolean => first === 0xff && second === 0xfe;
 
 const REASONS: Readonly<Record<string, string>> = {
-  EISDIR: "it is a directory, give a file",
-  EACCES: "you may not",
-  EPERM: "you may not",
-  EEXIST: "it is no folder",
-  ENOTDIR: "it is in no folder",
+  EISDIR: "it is a folder, not a file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EEXIST: "it is not a folder",
+  ENOTDIR: "a part of its path is not a folder",
 };
 
 const why = (error: unknown, absent: string): string => {
@@ -44,14 +45,14 @@ const why = (error: unknown, absent: string): string => {
 };
 
 export const unreadable = (file: string, error: unknown): Complaint =>
-  new Complaint(`cannot read ${file === STDIN ? "what is piped in" : visible(file)}: ${why(error, "there is no such file")}`, {
+  new Complaint(`cannot read ${file === STDIN ? "stdin" : visible(file)}: ${why(error, "there is no such file")}`, {
     cause: error,
   });
 
 export const unwritable = (path: string, error: unknown): Complaint =>
   new Complaint(`cannot write ${visible(path)}: ${why(error, "there is no such folder")}`, { cause: error });
 
-/** The whole text; a byte order mark is no part of JSON. */
+/** The whole text, without a byte order mark. */
 export async function readText(file?: string): Promise<string> {
   let text = "";
   for await (const piece of textOf(file)) text += piece;
@@ -66,7 +67,7 @@ export function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** An OpenAI chat request. */
+/** Reads an OpenAI chat request. */
 export async function readRequest(file?: string): Promise<Request> {
   return decodeRequest(await readText(file), file ?? "the request");
 }
@@ -89,12 +90,12 @@ function decodeRequest(body: unknown, file: string): Request {
   }
 }
 
-const DIALECTS = `the dialect that the model speaks: ${listDialects()
+const DIALECTS = listDialects()
   .map(({ id }) => id)
-  .join(", ")}`;
-export const DIALECT = `${DIALECTS}; a revision of the models' template may stand behind it (json/chatml)`;
+  .join(", ");
+export const DIALECT = `the dialect that the model speaks: ${DIALECTS}; optionally with a variant, that is a revision of the model's chat template (json/chatml)`;
 
-/** The dialect of `--dialect`. */
+/** Parses `--dialect`. */
 export function readDialect(id: string): Dialect {
   try {
     return getDialect(id);
@@ -103,15 +104,15 @@ export function readDialect(id: string): Dialect {
   }
 }
 
-/** The same for who hands it on. */
+/** Parses `--dialect` where it is passed on as a setting. */
 export const readDialectSetting = (setting: string): string => (setting === "auto" ? setting : settingOf(readDialect(setting)));
 
 export function required(dialect: Dialect | undefined): Dialect {
-  if (!dialect) throw new Complaint(`give ${DIALECTS} (as in --dialect gemma4)`);
+  if (!dialect) throw new Complaint(`give the dialect that the model speaks (as in --dialect gemma4); known: ${DIALECTS}`);
   return dialect;
 }
 
-/** A count given as an option. */
+/** Parses a whole number. */
 export function readCount(text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError("It must be a whole number.");

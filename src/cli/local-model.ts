@@ -1,4 +1,4 @@
-/** Models in this process, on the command line: fetched and loaded with a bar in the terminal, and what to do where their runtime is not there. */
+/** Models in this process: fetched and loaded with a progress bar; offers to install the runtime if it is missing. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
@@ -19,10 +19,10 @@ export interface ModelFlags {
   parallel?: number;
 }
 
-/** A model to load, and not the name of one that a server has. */
+/** Whether `--model` is a model to load, not the name of an upstream's model. */
 const isModelFile = (model: string): boolean => model === "embedded" || /^(hf:|https?:\/\/)|\.gguf$/i.test(model);
 
-/** The model that was asked for, if it is one to run in this process. */
+/** The model of `--model`, if it is to run in this process. */
 export const modelHere = ({ upstream, model }: { upstream?: string; model?: string }): string | undefined =>
   upstream === undefined && model !== undefined && isModelFile(model) ? model : undefined;
 
@@ -30,11 +30,12 @@ export const hasEmbedded = (): boolean => existsSync(EMBEDDED);
 
 export interface Opened {
   engine: Llama;
-  /** What to know about it that is no error. */
   warnings: readonly Warning[];
 }
 
-/** What models in this process need is not installed, and nobody could be asked, or said no: some can go on without. */
+/**
+ * The runtime for models in this process is missing, and the user declined to install it or could not be asked. Callers may go on without.
+ */
 export class NoRuntime extends Complaint {}
 
 export async function openModel(model: string, flags: ModelFlags = {}, output: NodeJS.WriteStream = process.stderr): Promise<Opened> {
@@ -64,11 +65,11 @@ const GPUS: readonly Gpu[] = ["auto", "metal", "cuda", "vulkan"];
 function gpuOf(flag: boolean | string | undefined): Gpu | undefined {
   if (typeof flag !== "string") return flag;
   const gpu = GPUS.find((name) => name === flag);
-  if (gpu === undefined) throw new Complaint(`--gpu takes ${GPUS.join(", ")}, or nothing; it is ${visible(flag)}`);
+  if (gpu === undefined) throw new Complaint(`--gpu takes ${GPUS.join(", ")}, or no value; it is ${visible(flag)}`);
   return gpu;
 }
 
-/** A fine-tune's template may say otherwise than the dialect does: then its model hears what it was not trained on. */
+/** A fine-tune's template may differ from the dialect's rendering: its prompts are then not what the model was trained on. */
 async function templateWarnings({ facts: { template, dialect, variant } }: Llama): Promise<Warning[]> {
   if (template === undefined) return [];
   try {
@@ -77,17 +78,20 @@ async function templateWarnings({ facts: { template, dialect, variant } }: Llama
     const first = differences[0];
     const where =
       first?.error === undefined ? `${JSON.stringify(first?.template)} where ours has ${JSON.stringify(first?.builtIn)}` : first.error;
-    const message = `its template differs from our rendering of ${dialect} in ${probes - equalProbes} of ${probes} probes; ${first?.probe}: ${where}`;
+    const message = `its chat template differs from our rendering of ${dialect} in ${probes - equalProbes} of ${probes} probes; ${first?.probe}: ${where}`;
     return [{ code: "template", message }];
   } catch (error) {
-    if (error instanceof TemplateError) return []; // without its package nothing can be compared
+    if (error instanceof TemplateError) return []; // the template package is missing: nothing can be compared
     throw error;
   }
 }
 
 // ---- The runtime
 
-/** `/usr/lib/node_modules/dragoman/dist/…` is found from there on upwards, and so must the runtime be. No path in it: a shell would read it. */
+/**
+ * The command that installs the runtime where this package finds it, and the folder to run it in: the one that holds our `node_modules`.
+ * The command has no path in it, since a shell would interpret it.
+ */
 function installation(): { command: string; cwd: string } {
   const here = fileURLToPath(import.meta.url);
   const modules = here.lastIndexOf(`${sep}node_modules${sep}`);
@@ -96,17 +100,17 @@ function installation(): { command: string; cwd: string } {
   return { command: `npm install ${isGlobal ? "--global " : ""}${RUNTIME}`, cwd };
 }
 
-/** In a terminal it can be installed now; then this command begins anew. */
+/** In a terminal, offers to install the runtime now, and then runs this command again. */
 async function offerRuntime(output: NodeJS.WriteStream): Promise<void> {
   if (!process.stdin.isTTY || !output.isTTY) return;
   const { command, cwd } = installation();
   const asking = createInterface({ input: process.stdin, output });
   const answer = await asking.question(
-    `Models in process need node-llama-cpp (about 700 MB with its GPU binaries). Run "${command}" in ${cwd} now? [y/N] `,
+    `To run a model in this process, node-llama-cpp is needed (about 700 MB with its GPU binaries). Run "${command}" in ${cwd} now? [y/N] `,
   );
   asking.close();
   if (!/^y(es)?$/i.test(answer.trim())) return;
-  const installed = spawnSync(command, { stdio: "inherit", shell: true, cwd }); // npm is a script, which Windows starts only so
+  const installed = spawnSync(command, { stdio: "inherit", shell: true, cwd }); // npm is a script, which Windows starts only through a shell
   if (installed.status !== 0) throw new Complaint(`"${command}" failed`);
   const again = spawnSync(process.execPath, process.argv.slice(1), { stdio: "inherit" });
   process.exit(again.status ?? 1);
@@ -117,7 +121,7 @@ async function offerRuntime(output: NodeJS.WriteStream): Promise<void> {
 const REDRAW_MS = 100;
 const BAR = 24;
 
-/** What is fetched and loaded, on one line that goes away; in a pipe, one line for each file that is fetched. */
+/** Progress of fetching and loading, on one line that is cleared at the end; without a terminal, one line per fetched file. */
 class Bar {
   readonly #output: Output;
   #drawn = 0;
@@ -162,13 +166,13 @@ export function sizeOf(bytes: number | undefined): string {
   return `${(bytes / size).toFixed(bytes >= size * 100 ? 0 : 1)} ${unit}`;
 }
 
-/** What was loaded, in one line. */
+/** One line about a loaded model. */
 export function describeModel({ facts }: Llama): string {
   const { id, bytes, dialect, variant, why, context, parallel, gpu } = facts;
   const place = gpu === false ? "on the CPU" : `with ${gpu}`;
   return `model ${id}: ${sizeOf(bytes)}, ${place}, speaks ${dialect} (${variant}; ${why}), ${context} tokens, ${parallel} at once`;
 }
 
-/** A line for people: the warning, and what it is about. */
+/** A warning with the model it is about. */
 export const warningLine = ({ facts }: Llama, { message }: Warning, output: Output): string =>
   `${paletteOf(output).yellow(facts.id)}: ${visible(message)}`;

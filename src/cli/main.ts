@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The way in, in words that every Node reads: one that is too old is told so, before it meets what it cannot read. */
+/** The entry point, in syntax that old versions of Node can parse, so that they report that they are too old. */
 import { readFileSync } from "node:fs";
 
 const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { engines: { node: string } };
@@ -9,6 +9,6 @@ const [least = 0, leastMinor = 0] = numbers(engines.node);
 
 if (major > least || (major === least && minor >= leastMinor)) await (await import("./program.ts")).run();
 else {
-  process.stderr.write(`dragoman: this is Node ${process.versions.node}; it must be ${engines.node.replace(">=", "")} or newer\n`);
+  process.stderr.write(`dragoman: this is Node ${process.versions.node}, but ${engines.node.replace(">=", "")} or newer is needed\n`);
   process.exitCode = 2;
 }

@@ -1,29 +1,29 @@
-/** Which model, and where it is: what `dragoman serve` and `dragoman chat` are asked alike. */
+/** The options that `dragoman serve` and `dragoman chat` share: which model, and where it is. */
 import { type Command, Option } from "commander";
 import { KNOWN } from "../engines/known.ts";
 import { listWires } from "../wires/registry.ts";
 import { readCount, readDialectSetting } from "./input.ts";
 
-/** `otherwise`: what is taken without `--upstream`. */
+/** `otherwise`: what is used without `--upstream`. */
 export const addModelOptions = (command: Command, otherwise: string): Command =>
   command
-    .option("--upstream <url or name>", `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, ${otherwise}`)
+    .option("--upstream <url or name>", `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")} (default: ${otherwise})`)
     .addOption(
-      new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
-        ...listWires().map(({ id }) => id),
-        "completions",
-      ]),
+      new Option(
+        "--upstream-wire <wire>",
+        "the API that the upstream speaks, or completions if it only completes text (default: found by probing)",
+      ).choices([...listWires().map(({ id }) => id), "completions"]),
     )
-    .option("--upstream-key <env:NAME>", "the variable that has the upstream's key")
+    .option("--upstream-key <env:NAME>", "the environment variable with the upstream's API key")
     .option(
       "--model <name or file>",
-      "the one model that answers: a name that the upstream knows; or one to run here: a GGUF, its URL, hf:owner/repo[:quant], embedded",
+      "the model that answers: a name that the upstream knows; or a model to run in this process: a GGUF file, its URL, hf:owner/repo[:quant], embedded",
     )
-    .option("--gpu [kind]", "run the model on the GPU and nowhere else: metal, cuda, vulkan, or any (default: if there is one)")
-    .option("--no-gpu", "run it on the CPU")
-    .option("--context <tokens>", "how long a conversation with the model may be", readCount)
+    .option("--gpu [kind]", "run the model on the GPU, or fail: metal, cuda, vulkan, or any (default: a GPU if there is one)")
+    .option("--no-gpu", "run the model on the CPU")
+    .option("--context <tokens>", "the context size: how long a conversation with the model may be", readCount)
     .option(
       "--dialect <id>",
-      "what it speaks, with a variant behind it or not (hermes, hermes/qwen2.5-7b-instruct); without it, what its file or its server says",
+      "the dialect that the model speaks, with or without a variant (hermes, hermes/qwen2.5-7b-instruct; default: detected from its file or server)",
       readDialectSetting,
     );

@@ -1,6 +1,6 @@
 /**
- * The command line. Bad input is one line on stderr and exit code 2; a fault of ours is one line and exit code 1; `--verbose` shows
- * where either came from.
+ * The command line. A user's mistake is one line on stderr and exit code 2; a bug is one line and exit code 1; `--verbose` adds the stack
+ * of either.
  */
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../chat/version.ts";
@@ -35,7 +35,7 @@ function build(): Command {
   const program = new Command("dragoman")
     .description("Translates between language models and the programs that call them.")
     .version(VERSION, "--version", "print the version")
-    .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
+    .option("--verbose", "show the stack of an error; with serve: show each tool call as it is assembled")
     .helpOption("-h, --help", "print this help")
     .exitOverride()
     .configureOutput({ outputError() {} })
@@ -55,11 +55,11 @@ function build(): Command {
 
 const COMMANDS: readonly (readonly [heading: string, commands: readonly ((program: Command) => void)[]])[] = [
   ["Models and clients:", [addStart, addChat, addServe]],
-  ["What serve --record keeps:", [addRecordings]],
+  ["Recordings (of serve --record):", [addRecordings]],
   ["Formats:", [addTranslate, addScan, addRender, addGrammar, addDetect, addDialects, addDemo]],
 ];
 
-/** What was asked for and is on the screen already. */
+/** Help and version: printed already, and no error. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);
 
 function report(error: unknown, program: Command): void {
@@ -70,7 +70,7 @@ function report(error: unknown, program: Command): void {
   process.exitCode = isWorded(error) || error instanceof CommanderError ? 2 : 1;
 }
 
-/** Said in words for people; an engine's "internal" was not expected by anybody. */
+/** Whether the message is written for users. An engine's "internal" error is a bug. */
 const isWorded = (error: unknown): error is Error =>
   error instanceof Complaint || (error instanceof EngineError && error.info.code !== "internal");
 
@@ -81,5 +81,5 @@ function lineOf(error: unknown, program: Command): string {
     return `${error.message.replace(/^error: |\.$/g, "").replaceAll("\n", " ")}; see ${help}`;
   }
   if (isWorded(error)) return error.message;
-  return `this is our fault: ${error instanceof Error ? error.message : String(error)}; --verbose shows where`;
+  return `this is a bug: ${error instanceof Error ? error.message : String(error)}; --verbose shows where`;
 }

@@ -1,6 +1,6 @@
 /**
- * `dragoman show`, `dragoman replay` and `dragoman compare`: what `dragoman serve --record` kept, to read, as an upstream that does it again,
- * and as a test of the gateway.
+ * `dragoman show`, `dragoman replay` and `dragoman compare`: recordings of `dragoman serve --record`, to read, to serve as an upstream, and
+ * to test the gateway with.
  */
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -20,9 +20,9 @@ export function addRecordings(program: Command): void {
     .command("show")
     .summary("print a recorded exchange, and what is wrong with it")
     .description(
-      "Prints an exchange that dragoman serve --record kept: what the model wrote beside what the client got. Of a folder it prints a list, and which bytes broke the prefix that the upstream had in its cache.",
+      "Prints an exchange that dragoman serve --record recorded: what the model wrote beside what the client got. For a folder, lists its exchanges and shows where a prompt stopped being the prefix that the upstream has in its cache.",
     )
-    .argument("<file or folder>", "the recording, or where they are")
+    .argument("<file or folder>", "a recording, or a folder of recordings")
     .addHelpText(
       "after",
       "\nExamples:\n  dragoman show recordings\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json",
@@ -34,10 +34,10 @@ export function addRecordings(program: Command): void {
   program
     .command("replay")
     .summary("serve a recorded exchange as an upstream")
-    .description("Starts a server that answers as the upstream did in a recording, in the time that it took.")
+    .description("Starts a server that answers as the upstream did in a recording, at the same pace.")
     .argument("<file>", "the recording")
-    .option("--fast", "without waiting")
-    .option("--port <n>", "the port (default: one that is free)", readPort)
+    .option("--fast", "answer without pauses")
+    .option("--port <n>", "the port (default: any free one)", readPort)
     .addHelpText(
       "after",
       "\nExample:\n  dragoman replay recording.json --port 9001 --fast\n  dragoman serve --upstream http://127.0.0.1:9001",
@@ -47,9 +47,9 @@ export function addRecordings(program: Command): void {
     .command("compare")
     .summary("play recorded exchanges again, and compare what the client gets")
     .description(
-      "Plays recordings through the gateway of this version, and says whether the client would get the same bytes. The time, heartbeats, ids of exchanges and addresses of upstreams are not compared.",
+      "Plays recordings through this version of the gateway, and tells whether the client would get the same bytes. Times, heartbeats, ids of exchanges and addresses of upstreams are not compared.",
     )
-    .argument("<files or folders...>", "the recordings, or where they are")
+    .argument("<files or folders...>", "recordings, or folders of recordings")
     .addHelpText("after", "\nExample:\n  dragoman compare recordings")
     .action(async (paths: string[]) => compare((await Promise.all(paths.map(filesAt))).flat(), process.stdout));
 }
@@ -65,11 +65,11 @@ async function recordingIn(file: string): Promise<Recording> {
 
 const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
-/** A folder stands for the recordings in it, the oldest first. */
+/** The file itself, or the recordings in a folder, the oldest first. */
 async function filesAt(path: string): Promise<string[]> {
   if (!(await isFolder(path))) return [path];
   const names = (await readdir(path)).filter(isRecording).toSorted();
-  if (names.length === 0) throw new Complaint(`there are no recordings in ${visible(path)}: dragoman serve --record keeps them`);
+  if (names.length === 0) throw new Complaint(`there are no recordings in ${visible(path)}; dragoman serve --record makes them`);
   return names.map((name) => join(path, name));
 }
 
@@ -91,7 +91,7 @@ async function replay(recording: Recording, fast: boolean | undefined, port: num
 
 // ---- Comparing
 
-/** One line for each file; the exit code says whether all are the same. */
+/** Prints one line per file. The exit code is 1 if any differs. */
 async function compare(files: readonly string[], output: Output): Promise<void> {
   const { compareRecording } = await import("../gateway/recordings/compare.ts");
   const { green, red, dim } = paletteOf(output);
@@ -110,7 +110,7 @@ async function compare(files: readonly string[], output: Output): Promise<void> 
 
 const SHOWN = 60;
 
-/** Where the two part. */
+/** Where the two answers first differ. */
 function differenceOf({ recorded, now }: Comparison): string {
   if (recorded.status !== now.status) return `  status ${recorded.status} then, ${now.status} now\n`;
   let at = 0;
@@ -125,7 +125,7 @@ function differenceOf({ recorded, now }: Comparison): string {
 /** Prompts that share less than this are different conversations. */
 const RELATED = 0.5;
 
-/** The exchanges of a folder, and whether each began as an earlier one did. */
+/** Lists the exchanges of a folder, and whether each prompt continues an earlier one. */
 async function list(files: readonly string[], output: Output): Promise<void> {
   const palette = paletteOf(output);
   const prefixes = new Prefixes();
@@ -144,10 +144,10 @@ async function list(files: readonly string[], output: Output): Promise<void> {
 function prefixLines({ back, shared, breaks }: Prefix, { green, yellow, dim }: Palette): string[] {
   if (shared < RELATED) return [dim("a new prompt")];
   const which = back === 1 ? "the one before" : `the one ${back} before`;
-  if (!breaks) return [green(`goes on from ${which}`)];
+  if (!breaks) return [green(`continues ${which}`)];
   const { at, character, is, was } = breaks;
   return [
-    yellow(`begins as ${which} for ${Math.floor(shared * 100)}%, then differs in ${visible(at)} at character ${character}`),
+    yellow(`${Math.floor(shared * 100)}% the same as ${which}, then differs in ${visible(at)} at character ${character}`),
     `${dim("is ")} ${visible(is)}`,
     `${dim("was")} ${visible(was)}`,
   ];
@@ -174,7 +174,7 @@ export function show(recording: Recording, output: Output): void {
     ...partsOf(events, palette, width),
     "",
     ...(anomalies.length === 0
-      ? [palette.green("nothing is odd about it")]
+      ? [palette.green("nothing odd")]
       : [palette.bold(palette.red("odd")), ...anomalies.map((line) => `  ${palette.red("!")} ${visible(line)}`)]),
   ];
   output.write(`${lines.join("\n")}\n`);
@@ -192,7 +192,7 @@ function heading({ at, exchange, upstream }: Recording, { bold, dim }: Palette):
 
 const statusOf = ({ client }: Recording): string => (client.response ? `status ${client.response.status}` : "nothing");
 
-/** `note`: what is said where there is none. */
+/** `note`: shown if there is no response. */
 interface Column {
   readonly title: string;
   readonly response: Response | undefined;

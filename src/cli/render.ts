@@ -1,4 +1,4 @@
-/** `dragoman render`: an OpenAI chat request in, the prompt that the model sees out. */
+/** `dragoman render`: prints the prompt that the model sees for an OpenAI chat request. */
 import { type Command, Option } from "commander";
 import { type Dialect, type Prompt, promptText, type RenderOptions } from "../index.ts";
 import { DIALECT, readDialect, readRequest, required } from "./input.ts";
@@ -18,17 +18,17 @@ export function addRender(program: Command): void {
     .command("render")
     .summary("print the prompt for a request")
     .description("Reads an OpenAI chat request and prints the prompt that the model sees.")
-    .argument("[file]", "the request (JSON); without it, or with -, what is piped in")
+    .argument("[file]", "the request (JSON); - or nothing for stdin")
     .option("-d, --dialect <id>", DIALECT, readDialect)
-    .option("--thinking", "the model shall think")
-    .option("--no-thinking", "it shall not")
-    .option("--no-generation-prompt", "end where the last message ends")
-    .option("--bos", "begin with the token that most tokenizers add")
-    .option("--adapt", "add what a good prompt needs beyond the template's bytes")
-    .addOption(new Option("--neutralize", "break control tokens apart that data forges").conflicts("pieces"))
-    .option("--pieces", "show control tokens apart from data")
-    .option("--json", "pieces as JSON, as in a pipe")
-    .option("--no-json", "pieces to read, as in a terminal")
+    .option("--thinking", "ask the model to think")
+    .option("--no-thinking", "ask the model not to think")
+    .option("--no-generation-prompt", "end the prompt where the last message ends")
+    .option("--bos", "begin with the BOS token, which most tokenizers add by themselves")
+    .option("--adapt", "adapt the request first, as engines do, for what a good prompt needs beyond the template")
+    .addOption(new Option("--neutralize", "break up control tokens that are forged in data").conflicts("pieces"))
+    .option("--pieces", "show control tokens and data as separate pieces")
+    .option("--json", "with --pieces: print JSON, even in a terminal")
+    .option("--no-json", "with --pieces: print for reading, even in a pipe")
     .addHelpText(
       "after",
       `
@@ -60,7 +60,7 @@ function renderOptions({ thinking, bos, generationPrompt }: RenderFlags): Render
 function shown(prompt: Prompt, { pieces, json, neutralize = false }: RenderFlags): string {
   const { isTTY } = process.stdout;
   if (pieces) return (json ?? !isTTY) ? jsonPieces(prompt) : readablePieces(prompt, paletteOf(process.stdout));
-  if (!isTTY) return promptText(prompt, { neutralize }); // to the byte
+  if (!isTTY) return promptText(prompt, { neutralize }); // byte for byte
   return neutralize ? `${visibleLines(promptText(prompt, { neutralize }))}\n` : coloured(prompt, paletteOf(process.stdout));
 }
 

@@ -1,4 +1,4 @@
-/** `dragoman scan`: the text of a model in, events out. */
+/** `dragoman scan`: prints the events in a model's output. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isObject } from "../core/json.ts";
 import { type Dialect, type Event, promptText, type ScannerOptions } from "../index.ts";
@@ -23,26 +23,26 @@ export function addScan(program: Command): void {
     .command("scan")
     .summary("print the events in a model's output")
     .description("Reads a model's output and prints its events: text, thinking, tool calls.")
-    .argument("[file]", "the output; without it, or with -, what is piped in, as it comes")
+    .argument("[file]", "the model's output; - or nothing for stdin, scanned as it arrives")
     .option("-d, --dialect <id>", DIALECT, readDialect)
-    .option("--tools <file>", "the declared tools, as OpenAI has them (JSON); they decide types and names")
-    .option("--prompt <file>", "what the output continues; its tail says whether the model is thinking")
+    .option("--tools <file>", "the declared tools (JSON, as in an OpenAI request); they decide types and names")
+    .option("--prompt <file>", "the prompt that the output continues; its end tells whether the model is thinking")
     .option("--start-in-thinking", "the output begins inside a thinking block")
     .addOption(
-      new Option("--calls-in-thinking <policy>", "what a call in an open thinking block is").choices([
+      new Option("--calls-in-thinking <policy>", "how to treat a call in a thinking block").choices([
         "ignore",
         "promote-if-unclosed",
         "promote",
       ]),
     )
-    .option("--max-call-chars <n>", "the longest call that is read", readCount)
-    .option("--max-depth <n>", "how deep arguments may nest", readCount)
-    .option("--id-prefix <prefix>", "ids are this and a number")
-    .option("--split <n>", 'cut the input into pieces of n characters, or anyhow with "random"', readSplit)
-    .option("--seed <n>", 'repeats what "--split random" did', readCount)
-    .option("--json", "JSON, one event per line, as in a pipe")
-    .option("--no-json", "events to read, as in a terminal")
-    .option("--deltas", "to read, with every delta on a line of its own")
+    .option("--max-call-chars <n>", "the most characters of a call; a longer one is malformed", readCount)
+    .option("--max-depth <n>", "how deep arguments may nest; deeper ones are malformed", readCount)
+    .option("--id-prefix <prefix>", "make ids of this prefix and a number")
+    .option("--split <n>", 'feed the scanner pieces of n characters, or of "random" length', readSplit)
+    .option("--seed <n>", 'with "--split random": the seed, to cut the same way again', readCount)
+    .option("--json", "print JSON, one event per line, even in a terminal")
+    .option("--no-json", "print for reading, even in a pipe")
+    .option("--deltas", "when printing for reading: every delta on a line of its own")
     .addHelpText(
       "after",
       `
@@ -91,18 +91,18 @@ async function readPrompt(file: string): Promise<string> {
 
 // ---- cutting
 
-/** Takes text, gives pieces; what does not fill a piece yet waits for more, or for the last call. */
+/** Cuts text into pieces. What does not fill a piece is held until more text comes, or until the last call. */
 type Cutter = (text: string, last: boolean) => Iterable<string>;
 
 function readSplit(text: string): number | "random" {
   if (text === "random") return text;
   const count = readCount(text);
-  if (count === 0) throw new InvalidArgumentError("It must be more than nothing.");
+  if (count === 0) throw new InvalidArgumentError("It must be at least 1.");
   return count;
 }
 
 function cutter({ split, seed }: ScanFlags): Cutter {
-  if (seed !== undefined && split !== "random") throw new Complaint('--seed belongs to "--split random"');
+  if (seed !== undefined && split !== "random") throw new Complaint('--seed works only with "--split random"');
   if (split === undefined) return (text) => [text];
   if (split !== "random") return pieces(() => split);
   const chosen = seed ?? Math.floor(Math.random() * 1_000_000);

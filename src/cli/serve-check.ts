@@ -1,4 +1,4 @@
-/** `dragoman serve --check`: what would be served, and whether it would work, without serving it. */
+/** `dragoman serve --check`: reports what would be served and whether it would work, without starting the server. */
 import type { Settings } from "../gateway/index.ts";
 import { exposed } from "../gateway/options.ts";
 import type { ModelRule } from "../gateway/rules.ts";
@@ -8,7 +8,7 @@ import type { Local } from "./serve-local.ts";
 import { counted, visible } from "./terminal.ts";
 import { dialectLines, type Upstream } from "./upstreams.ts";
 
-/** Models that an upstream shall be asked for and does not list. Clouds have names that they do not list. */
+/** Configured models that their upstream does not list. Skips clouds, which accept names that they do not list. */
 export async function unlisted({ models }: Settings, upstreams: readonly Upstream[]): Promise<string[]> {
   const lines = upstreams.map(async ({ name, engine }) => {
     const wanted = models.flatMap(({ upstream, model }) => (upstream === name && model !== undefined ? [model] : []));
@@ -59,7 +59,7 @@ export async function check(settings: Settings, upstreams: readonly Upstream[], 
   process.stdout.write(`${lines.map(visible).join("\n")}\n`);
 }
 
-/** What a rule says, in the words of the file: `model gemini-*: local, as qwen3; tools inband, max_tokens 8192`. */
+/** A rule, in the words of the configuration file: `model gemini-*: local, as qwen3; tools inband, max_tokens 8192`. */
 function ruleLine({ name, alias, upstream, model, sampling, thinking, ...rest }: ModelRule): string {
   if (alias !== undefined) return `alias ${name}: ${alias}`;
   const settings = { ...rest, thinking: thinking?.effort ?? thinking?.enabled, ...sampling };

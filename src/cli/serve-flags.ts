@@ -1,4 +1,4 @@
-/** What can be said to `dragoman serve`. */
+/** The options of `dragoman serve`. */
 import type { ModelFlags } from "./local-model.ts";
 import type { UpstreamFlags } from "./upstreams.ts";
 
@@ -11,7 +11,7 @@ export interface ServeFlags extends UpstreamFlags, ModelFlags {
   config?: string;
   record?: string;
   check?: boolean;
-  /** An option of every command. */
+  /** A global option. */
   verbose?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Models in the gateway's process: loaded once, and kept as long as the configuration asks for them. */
+/** Models in the gateway's process: loaded once, and kept as long as the configuration has them. */
 import type { Engine } from "../engines/index.ts";
 import { createLimited } from "../engines/limited.ts";
 import type { LocalSettings, Settings } from "../gateway/index.ts";
@@ -6,9 +6,9 @@ import { Complaint } from "./complaint.ts";
 import { type Opened, openModel } from "./local-model.ts";
 
 export interface Local {
-  /** As an upstream. */
+  /** Its name as an upstream. */
   readonly name: string;
-  /** Behind its limits, where it has some. */
+  /** With its limits applied, if it has any. */
   readonly engine: Engine;
   readonly opened: Opened;
 }
@@ -16,7 +16,7 @@ export interface Local {
 export class Locals {
   #open: ReadonlyMap<string, Local> = new Map();
 
-  /** Those that are asked for no more are the gateway's to close. */
+  /** Opens what is not open yet. Models that are no longer configured are closed by the gateway. */
   async open(settings: Settings["locals"]): Promise<Local[]> {
     const locals = new Map<string, Local>();
     try {

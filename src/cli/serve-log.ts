@@ -1,16 +1,19 @@
-/** The gateway's log: one line per exchange; JSON, or for people. Never a key, and never what was said: an upstream's own words may quote it. */
+/**
+ * The gateway's log: one line per exchange, as JSON or for reading. Never a key or text of the conversation, which an upstream's error may
+ * quote.
+ */
 import { fstatSync, writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { Exchange } from "../gateway/index.ts";
 import { counted, type Output, paletteOf, visible } from "./terminal.ts";
 
-/** Errors that nobody but the gateway worded. */
+/** Errors whose messages come from the gateway itself, if they have no status of an upstream. */
 const OURS: ReadonlySet<string> = new Set(["overloaded", "upstream", "timeout", "internal"]);
 
-/** Clients make names up, of any length. */
+/** Clients may send names of any length. */
 const MAX_NAME = 200;
 
-/** pino, and a line for each exchange that is over. */
+/** pino, and a method that logs a finished exchange. */
 export type Log = Logger & { exchange(exchange: Exchange): void };
 
 export const createLog = (output: Output & { readonly fd: number }): Log =>
@@ -20,20 +23,20 @@ const isFile = (fd: number): boolean => {
   try {
     return fstatSync(fd).isFile();
   } catch {
-    return false; // Windows knows nothing of some pipes
+    return false; // Windows cannot stat some pipes
   }
 };
 
-/** A disk that is full is no reason to stop answering, and a stream that failed once never writes again. What it has no room for is lost. */
+/** A full disk must not stop the gateway, and a stream that failed once never writes again. Lines that cannot be written are lost. */
 function fileAt(fd: number): Pick<Output, "write"> {
   let isFull = false;
   return {
     write(text) {
       try {
-        for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(fd, rest)); // the last room may be too little
+        for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(fd, rest)); // a write may be partial
         isFull = false;
       } catch (error) {
-        if (!isFull) process.stderr.write(`dragoman: the log goes on without lines that cannot be written: ${(error as Error).message}\n`);
+        if (!isFull) process.stderr.write(`dragoman: cannot write to the log, lines are lost: ${(error as Error).message}\n`);
         isFull = true;
       }
       return true;
@@ -47,7 +50,7 @@ interface Line {
   readonly msg?: string;
 }
 
-/** For people. */
+/** A log for reading. */
 function shown(output: Output): Log {
   const { dim, red, yellow, cyan } = paletteOf(output);
   const show = ({ level, time, msg = "" }: Line): void => {
@@ -58,12 +61,13 @@ function shown(output: Output): Log {
   return Object.assign(log, { exchange: (exchange: Exchange) => show(lineOf(exchange, Date.now())) });
 }
 
-/** How long a line may wait for others to be written with: each write costs as much as an exchange. */
+/** How long lines are gathered before they are written together: each write costs as much as an exchange. */
 const GATHER_MS = 50;
 
 /**
- * Exchanges wait as they are, and become lines one after the other when those are written: in the midst of the traffic, where the
- * processor has to fetch all of this code anew, a line costs more. V8 prints one at a stroke, where pino puts it together from some sixty pieces.
+ * A log of JSON lines. Exchanges are kept as objects and turned into lines just before they are written: amid the traffic, where this code
+ * is no longer in the processor's cache, a line costs more. `JSON.stringify` prints a line at once, where pino assembles it from some sixty
+ * pieces.
  */
 function gathered(output: Pick<Output, "write">): Log {
   let lines = "";
@@ -104,7 +108,7 @@ const logTo = (stream: { write(line: string): void; flush?(): void }): Logger =>
 
 const LEVELS = pino.levels.values;
 
-/** What is undefined is not printed. */
+/** Fields that are undefined are not printed. */
 function lineOf(exchange: Exchange, at: number): Line & Readonly<Record<string, unknown>> {
   const { id, wire, kind, model, upstream, upstreamModel = "", dialect, streamed, status, outcome, error, ms, firstMs } = exchange;
   const { usage, calls, outside, warnings, fault, refused } = exchange;
@@ -141,13 +145,13 @@ function lineOf(exchange: Exchange, at: number): Line & Readonly<Record<string, 
 
 let [lastMs, lastTime] = [Number.NaN, ""];
 
-/** Many lines are of one millisecond. */
+/** Many lines have the same millisecond. */
 function timeOf(ms: number): string {
   if (ms !== lastMs) [lastMs, lastTime] = [ms, new Date(ms).toISOString()];
   return lastTime;
 }
 
-/** In ASCII a whole line is printed and joined in half the time. */
+/** ASCII: a line without other characters is printed and joined in half the time. */
 const ARROW = " -> ";
 
 /** `anthropic claude-x -> local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
@@ -159,7 +163,7 @@ function wordsOf(exchange: Exchange, why: string | undefined): string {
   if (upstream) line += ARROW + upstream;
   if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel.slice(0, MAX_NAME)}`;
   line += brokenOff === "client" ? " the client left" : ` ${status}`;
-  if (brokenOff === "gateway") line += ", broken off: the gateway closed";
+  if (brokenOff === "gateway") line += ", cut off: the gateway was stopped";
   if (error && outcome === "error") line += `, ${why ?? error.code}${hint === undefined ? "" : ` (${hint})`}`;
   if (usage) line += `, ${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`;
   for (const how in calls) {

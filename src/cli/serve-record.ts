@@ -1,4 +1,4 @@
-/** `--record`: the recorder of a gateway that runs in a terminal. It knows every key that the gateway has, and writes none of them. */
+/** `--record`: the recorder of a gateway started from the command line. It knows all of the gateway's keys, and writes none of them. */
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { SECRET_HEADER } from "../gateway/edge.ts";
@@ -7,7 +7,7 @@ import { Complaint } from "./complaint.ts";
 import { unwritable } from "./input.ts";
 import { visible } from "./terminal.ts";
 
-/** What is never written: the keys of the gateway, and those of its upstreams. */
+/** What must never be recorded: the keys of the gateway and of its upstreams. */
 export const secretsOf = ({ server: { keys = [] }, upstreams }: Settings): string[] => [
   ...keys,
   ...Object.values(upstreams).flatMap(({ key, headers = {} }) => [

@@ -1,4 +1,4 @@
-/** What `dragoman serve` does. In a file of its own, so that no other command loads a server. */
+/** What `dragoman serve` does; a separate file, so that other commands do not load the server. */
 import type { Logger } from "pino";
 import type { Warning } from "../core/nouns.ts";
 import { type Changes, createGateway, createMetrics, type Gateway, type GatewayOptions, type Settings } from "../gateway/index.ts";
@@ -45,24 +45,27 @@ export async function serve(flags: ServeFlags): Promise<void> {
     hasHangup: configOf(flags) !== undefined,
   });
   const takeOver = async (next: Settings, connected: readonly Upstream[]): Promise<void> => {
-    const { host: _, port: __, ...server } = next.server; // where it listens stays
+    const { host: _, port: __, ...server } = next.server; // the address it listens on stays
     const models = [...given, ...(await configured.open(next.locals))];
     recorder?.hide(secretsOf(next));
     gateway.update({ ...server, ...enginesOf(next, connected, models) });
   };
   reloadOnChange(flags, { settings, upstreams }, takeOver, log);
-  log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${reachable(url)}/v1`);
+  log.info(
+    { url, readyMs },
+    `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; base URL for OpenAI clients: ${reachable(url)}/v1`,
+  );
   for (const line of await unlisted(settings, upstreams)) log.warn(line);
 }
 
-/** The model that a flag gives; or, where there is nothing else, the embedded one. */
+/** The model of `--model`, if it is to run here; or, if there is no upstream at all, the embedded one. */
 async function openGiven({ upstreams, locals }: Settings, flags: ServeFlags): Promise<Local[]> {
   const named = (opened: Opened): Local[] => [{ name: opened.engine.facts.id, engine: opened.engine, opened }];
   const here = modelHere(flags);
   if (here !== undefined) return openModel(here, flags).then(named);
   if (Object.keys({ ...upstreams, ...locals }).length > 0) return [];
   if (flags.model !== undefined)
-    throw new Complaint(`${NOT_FOUND}; ${visible(flags.model)} must be a model of it, or a file that ends in .gguf`);
+    throw new Complaint(`${NOT_FOUND}; --model ${visible(flags.model)} must be one of its models, or a file that ends in .gguf`);
   if (!hasEmbedded()) throw new Complaint(NOT_FOUND);
   const alone = ({ engine, warnings }: Opened): Local[] => named({ engine, warnings: [...warnings, ALONE] });
   return openModel("embedded", flags).then(alone, (error: unknown) => {
@@ -73,10 +76,10 @@ async function openGiven({ upstreams, locals }: Settings, flags: ServeFlags): Pr
 const ALONE: Warning = {
   code: "embedded",
   message:
-    "no server of a model was found on this machine: the embedded one answers, which writes tool calls and knows nothing; --upstream and --model bring another",
+    "no model server was found on this machine, so the embedded model answers: it can write tool calls, but knows nothing; choose another with --upstream or --model",
 };
 
-/** Everywhere is no place to go to: Windows and browsers refuse it. */
+/** 0.0.0.0 is not an address to connect to: Windows and browsers refuse it. */
 const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, "//127.0.0.1:");
 
 // ---- Upstreams
@@ -110,14 +113,14 @@ function open(options: GatewayOptions): Gateway {
   }
 }
 
-/** What cannot change while the server runs. */
+/** Settings that changed but cannot change while the server runs. */
 const changedForNext = (before: Settings["server"], now: Settings["server"]): string[] => [
   ...(before.host === now.host ? [] : ["host"]),
   ...(before.port === now.port ? [] : ["port"]),
   ...(before.patience?.requestMs === now.patience?.requestMs ? [] : ["request_timeout"]),
 ];
 
-/** A configuration that cannot be read changes nothing. */
+/** A configuration with a mistake changes nothing. */
 function reloadOnChange(
   flags: ServeFlags,
   first: { settings: Settings; upstreams: readonly Upstream[] },
@@ -133,20 +136,20 @@ function reloadOnChange(
       const next = await connectAll(settings.upstreams, { before: upstreams, here: true }); // it runs
       await takeOver(settings, next);
       upstreams = next;
-      log.info("the configuration was read again");
+      log.info("the configuration was reloaded");
       const fixed = changedForNext(first.settings.server, settings.server);
-      if (fixed.length > 0) log.warn(`${fixed.join(" and ")} changed: that needs a restart`);
+      if (fixed.length > 0) log.warn(`${fixed.join(" and ")} changed: restart to apply`);
     } catch (error) {
-      log.error(`the configuration was not taken over: ${(error as Error).message}`);
+      log.error(`the new configuration was not applied: ${(error as Error).message}`);
     }
   };
-  // One after the other: one that is slow, since an upstream is, would otherwise end behind the next, and put the old in its place.
+  // One after the other: a reload that waits for a slow upstream would otherwise finish after the next one, and restore the old settings.
   let last = Promise.resolve();
   const reload = (): void => {
     last = last.then(readAgain);
   };
   process.on("SIGHUP", reload);
   watchFile(file, reload, ({ message }) =>
-    log.warn(`nobody will notice when the configuration changes: ${message}; SIGHUP or a restart reads it again`),
+    log.warn(`changes of the configuration will not be noticed: ${message}; send SIGHUP or restart to reload it`),
   );
 }

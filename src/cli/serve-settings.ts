@@ -1,4 +1,4 @@
-/** What `dragoman serve` shall do: the file, and what the flags say instead. */
+/** The settings of `dragoman serve`: the configuration file, overridden by the flags. */
 import { existsSync, readFileSync } from "node:fs";
 import { readConfig, type Settings } from "../gateway/index.ts";
 import type { ModelRule } from "../gateway/rules.ts";
@@ -9,7 +9,7 @@ import { modelHere } from "./local-model.ts";
 import { CONFIG, type ServeFlags } from "./serve-flags.ts";
 import { fromFlags, fromMachine, secret } from "./upstreams.ts";
 
-/** The file that is read, and watched. */
+/** The configuration file to read and watch. */
 export const configOf = ({ config, upstream }: ServeFlags): string | undefined =>
   config ?? (upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
 
@@ -23,7 +23,7 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
   const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isHere;
   const found = hasSome ? upstreams : await fromMachine();
   const isRule = !isHere && (model !== undefined || (flags.upstream !== undefined && (dialect ?? context) !== undefined));
-  // Rules for upstreams that a flag has replaced are none.
+  // `--upstream` replaces the upstreams of the file; rules for these are dropped.
   const isAnswered = ({ upstream }: ModelRule): boolean =>
     flags.upstream === undefined || upstream === undefined || Object.hasOwn(found, upstream);
   return {

@@ -1,6 +1,6 @@
 /**
- * `dragoman serve --verbose`: each tool call while it is assembled, as it leaves the engine. It shows what was said: whoever asks for it
- * wants to see that.
+ * `dragoman serve --verbose`: logs each tool call while it is assembled, as it leaves the engine. Unlike the other lines of the log, these
+ * contain text of the conversation.
  *
  *     call call_7 write_file
  *     call call_7 + {"path":"te
@@ -20,7 +20,7 @@ const cut = (text: string): string => visible(text.length > MAX_CHARS ? `${text.
 export const verboseTap =
   (log: Logger): OpenTap =>
   ({ id }) => {
-    /** The pieces of the calls that are open. */
+    /** The pieces of the open calls. */
     const open = new Map<string, string[]>();
     const say = (call: string, text: string): void => log.info({ id, call: cut(call) }, `call ${call} ${text}`);
     return {

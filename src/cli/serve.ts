@@ -9,17 +9,17 @@ export function addServe(program: Command): void {
     .command("serve")
     .summary("start the gateway: every client, one port, any upstream")
     .description(
-      "Starts a server that speaks the APIs of OpenAI, Anthropic, Gemini and Ollama to clients, in front of a server that speaks any of them, or of a model that runs in it.",
+      "Starts a server that speaks the APIs of OpenAI, Anthropic, Gemini and Ollama to clients. Behind it is an upstream server that speaks any one of them, or a model that runs in this process.",
     );
-  addModelOptions(serve, "what runs on this machine, or else the embedded model")
-    .option("--parallel <n>", "how many conversations with it run at once", readCount)
-    .option("--host <address>", "where to listen; beyond this machine only with a key (default: 127.0.0.1)")
-    .option("--port <n>", `the port (default: ${PORT}, or the next one that is free)`, readPort)
-    .option("--key <env:NAME...>", "the variable that has the key which clients must send")
-    .option("--insecure", "listen beyond this machine without a key")
-    .option("--config <file>", `the configuration (default: ${CONFIG}, if it is there)`)
-    .option("--record <folder>", "keep each exchange as a file, without keys: for dragoman show, replay and compare")
-    .option("--check", "look at the configuration and the upstreams, and say what is found")
+  addModelOptions(serve, "the servers found on this machine, or else the embedded model")
+    .option("--parallel <n>", "how many conversations with a model in this process run at once", readCount)
+    .option("--host <address>", "the address to listen on; other machines get access only with --key or --insecure (default: 127.0.0.1)")
+    .option("--port <n>", `the port (default: ${PORT}, or the next free one)`, readPort)
+    .option("--key <env:NAME...>", "the environment variable with the key that clients must send")
+    .option("--insecure", "let other machines in without a key")
+    .option("--config <file>", `the configuration file (default: ${CONFIG}, if it exists)`)
+    .option("--record <folder>", "record each exchange in a file, without keys, for dragoman show, replay and compare")
+    .option("--check", "check the configuration and the upstreams, print the findings, and exit")
     .addHelpText(
       "after",
       `

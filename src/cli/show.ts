@@ -1,19 +1,19 @@
-/** Events for people: their names in a column, beside them what they carry; neighbouring deltas run on as one text while they come. */
+/** Prints events for reading: names in one column, contents in another. Neighbouring deltas are joined into one text as they arrive. */
 import type { Event, JsonObject, Part } from "../index.ts";
 import { type Column, counted, Flow, type Palette, plain, type Style, visible } from "./terminal.ts";
 
 export interface ShowOptions {
   readonly palette: Palette;
   readonly width: number;
-  /** Every delta has a line of its own. */
+  /** Print every delta on a line of its own. */
   readonly deltas?: boolean;
-  /** What the model wrote stands beside it: no event repeats it, and no call its arguments. */
+  /** The model's text is shown beside the events: do not repeat it, nor the arguments of calls. */
   readonly brief?: boolean;
 }
 
 const NAME_WIDTH = 16;
 const GAP = "  ";
-/** Below this width a text stands under the name of its event. */
+/** Below this width, contents go under the name of their event. */
 const NARROW = 60;
 const MAX_LINES = 12;
 const MAX_KEY = 16;
@@ -22,7 +22,7 @@ export class EventPrinter {
   readonly #options: ShowOptions;
   readonly #column: Column;
   readonly #narrow: boolean;
-  /** The text that runs on with the next delta of its kind. */
+  /** The text that the next delta of the same kind continues. */
   #open: { key: string; flow: Flow } | undefined;
 
   constructor(options: ShowOptions) {
@@ -32,7 +32,7 @@ export class EventPrinter {
     this.#column = { palette, width, indent: this.#narrow ? 2 : NAME_WIDTH };
   }
 
-  /** What is to be printed next. */
+  /** Returns the text to print for this event. */
   print(event: Event): string {
     const key = "id" in event ? `${event.type} ${event.id}` : event.type;
     const delta = deltaOf(event);
@@ -46,7 +46,7 @@ export class EventPrinter {
     return this.#options.deltas ? out + this.end() : out;
   }
 
-  /** Ends the line that is open. */
+  /** Ends the open line. */
   end(): string {
     const open = this.#open;
     this.#open = undefined;
@@ -103,7 +103,7 @@ function deltaOf(event: Event): string | undefined {
   return event.type === "text" || event.type === "thinking-delta" || event.type === "refusal" ? event.text : undefined;
 }
 
-/** The arguments of a call, one below the other, each behind a line break. Long ones are shortened. */
+/** The arguments of a call, each after a line break. Long ones are shortened. */
 function argumentLines(args: JsonObject, { palette, indent, width }: Column): string {
   const entries = Object.entries(args).map(([key, value]) => [visible(key), value] as const);
   const keyWidth = Math.min(MAX_KEY, Math.max(0, ...entries.map(([key]) => key.length)));
@@ -123,7 +123,7 @@ function shortened(text: string, { palette, indent }: Column): string {
   return [...lines.slice(0, MAX_LINES), " ".repeat(indent) + more].join("\n");
 }
 
-/** The parts of a response, as they are after folding. */
+/** The parts of a response. */
 export function partLines(parts: readonly Part[], { palette, width }: Pick<ShowOptions, "palette" | "width">): string {
   const column: Column = { palette, width, indent: 2 };
   const { bold, cyan, green, magenta, red, yellow, dim } = palette;

@@ -1,11 +1,11 @@
-/** The page that `dragoman start` prints: what runs, one call through it, and what to try. In a pipe the same as one object. */
+/** The page that `dragoman start` prints: what is running, one call through it, and what to try. In a pipe, the same as one JSON object. */
 import type { WireId } from "../core/nouns.ts";
 import { EMBEDDED, type Llama } from "../engines/llama/index.ts";
 import { sizeOf } from "./local-model.ts";
 import { beside, Flow, type Output, type Palette, paletteOf, ruled, widthOfScreen } from "./terminal.ts";
 import { curlOf, QUESTION, TOOL, TRYOUTS, usualShell } from "./tryout.ts";
 
-/** A call as it went through: what the model wrote, and what the client got for it. */
+/** The example call: what the model wrote, and what the client got. */
 export interface Call {
   readonly model: string;
   readonly client: string;
@@ -16,18 +16,18 @@ export interface Started {
   readonly url: string;
   readonly engine: Pick<Llama, "facts">;
   readonly call: Call;
-  /** From the start of the process until requests are taken. */
+  /** From the start of the process until requests are accepted. */
   readonly readyMs: number;
-  /** Servers that run on this machine. */
+  /** Model servers found on this machine. */
   readonly found: readonly { url: string; wire: WireId }[];
 }
 
 const MAX_WIDTH = 132;
-/** From these widths on there are columns side by side. */
+/** From these widths on, two or three columns fit side by side. */
 const TWO = 64;
 const THREE = 104;
 
-const SPEAKER = " It speaks the format of tool calls. It is no language model: it knows nothing.";
+const SPEAKER = " A tiny model that can write tool calls, but knows nothing.";
 const REAL = "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF";
 
 export function summaryOf({ url, engine: { facts }, call, found, readyMs }: Started) {
@@ -54,24 +54,26 @@ export function startPage(started: Started, output: Output, shell = usualShell()
   page.line();
   page.row("model", `${id}, ${sizeOf(bytes)}, in this process.${path === EMBEDDED ? SPEAKER : ""}`);
   page.row("wires", `${wires}, all at this address`);
-  page.row("page", "open the address in a browser: scanners, prompts and translations to play with");
+  page.row("page", "open the address in a browser to play with scanners, prompts and translations");
   for (const { url, wire } of found) page.row("found", `${url} speaks ${wire}: npx dragoman serve --upstream ${url}`);
   page.heading("One call, just now, over the Gemini wire", `${Math.max(1, Math.round(call.ms))} ms`);
   page.call(call);
-  page.heading("Ask it yourself");
+  page.heading("Try it yourself");
   for (const tryout of TRYOUTS) page.command(tryout.title, curlOf(tryout, url, id, shell));
-  page.line(dim(page.wrapped('To stream: "stream": true in the file; with Gemini, streamGenerateContent?alt=sse in the URL.', 2)));
-  page.heading("Go on");
-  page.command("talk to it in the terminal", `npx dragoman chat --upstream ${url}`);
-  page.command("a real model in this process, 2.5 GB", `npx dragoman serve --model ${REAL}`);
-  page.command("a model behind another server", "npx dragoman serve --upstream http://127.0.0.1:8000/v1");
-  page.heading("With a real model, point a client at it");
+  page.line(
+    dim(page.wrapped('To stream the answer, set "stream": true in the file; for Gemini, use streamGenerateContent?alt=sse in the URL.', 2)),
+  );
+  page.heading("Next steps");
+  page.command("chat with it in the terminal", `npx dragoman chat --upstream ${url}`);
+  page.command("run a real model in this process (downloads 2.5 GB)", `npx dragoman serve --model ${REAL}`);
+  page.command("use the model of another server", "npx dragoman serve --upstream http://127.0.0.1:8000/v1");
+  page.heading("With a real model, point a client at the gateway");
   page.command("gemini-cli", shell.command({ GEMINI_API_KEY: "x", GOOGLE_GEMINI_BASE_URL: url }, "gemini"));
   page.command("Claude Code", shell.command({ ANTHROPIC_AUTH_TOKEN: "x", ANTHROPIC_BASE_URL: url }, "claude"));
   const codex = [`name=d`, `base_url=${url}/v1`, "wire_api=responses"].map((setting) => `-c model_providers.d.${setting}`);
   page.command("Codex", ["codex -c model_provider=d", ...codex].join(shell.next));
   page.line();
-  page.line(dim("  Ctrl-C stops it."));
+  page.line(dim("  Ctrl-C stops the gateway."));
   page.line();
   return page.text;
 }
@@ -96,7 +98,7 @@ class Page {
     this.line();
   }
 
-  /** A name, and beside it what flows on in lines. */
+  /** A name, and beside it a text that is wrapped. */
   row(name: string, text: string): void {
     this.line(`  ${this.palette.dim(name.padEnd(7))}${this.#flow(text, 9)}`);
   }
@@ -109,16 +111,16 @@ class Page {
     return new Flow({ palette: this.palette, indent, width: this.#width }).add(text);
   }
 
-  /** To be copied, so it is never broken. */
+  /** Commands are meant to be copied, so they are never wrapped. */
   command(what: string, command: string): void {
     this.line(`  ${this.palette.dim(what)}`);
     for (const line of command.split("\n")) this.line(`    ${this.palette.cyan(line)}`);
   }
 
-  /** What was asked, what the model wrote, what the client got: side by side where there is room. */
+  /** The question, the model's text, and what the client got, side by side if there is room. */
   call({ model, client }: Call): void {
     const asked: Column = {
-      title: "somebody asks",
+      title: "the client asks",
       lines: (width) => [...this.#lines(QUESTION, width), "", ...this.#lines(`with the tool ${TOOL}`, width)],
     };
     const answers: Column[] = [
@@ -144,7 +146,7 @@ class Page {
     for (const row of rows) this.line(`  ${row}`);
   }
 
-  /** What a format marks is in colour: control tokens, and where a call stands in the client's JSON. */
+  /** Colours control tokens, and the call in the client's JSON. */
   #lines(text: string, width: number): string[] {
     const flow = new Flow({ palette: this.palette, indent: 0, width });
     const parts = text.split(/(<\|?[a-z_"]+\|?>|"functionCall":\{"name":"[^"]*","args":\{[^{}]*\}\})/);

@@ -1,4 +1,4 @@
-/** What `dragoman start` does. In a file of its own, so that no other command loads a server. */
+/** What `dragoman start` does; a separate file, so that other commands do not load the server. */
 import { readFileSync } from "node:fs";
 import type { Event } from "../core/nouns.ts";
 import { bytesOf } from "../dialects/scan/scan.ts";
@@ -42,7 +42,7 @@ export async function start(flags: StartFlags): Promise<void> {
   if (output.isTTY) for (const { message } of warnings) log.warn(visible(message));
 }
 
-/** A real request to ourselves, over the Gemini wire; what the client gets, as it gets it. */
+/** Sends a real request to the gateway over the Gemini wire, and returns the answer as the client gets it. */
 async function ask(url: string, { facts: { id } }: Llama): Promise<string> {
   const path = `/v1beta/models/${id}:streamGenerateContent?alt=sse`;
   const body = readFileSync(fileOf({ wire: "gemini" }));

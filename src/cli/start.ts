@@ -1,4 +1,4 @@
-/** `dragoman start`: the gateway with the model that comes with it, and what to try. */
+/** `dragoman start`: runs the gateway with the embedded model, and prints what to try. */
 import { type Command, Option } from "commander";
 import { readDialectSetting, readPort } from "./input.ts";
 import { PORT } from "./serve-flags.ts";
@@ -14,13 +14,13 @@ export function addStart(program: Command): void {
     .command("start")
     .summary("see it work: the gateway in front of the embedded model")
     .description(
-      "Starts the gateway in front of the model that comes with Dragoman, shows one call through it, and says what to try. In a pipe: one line of JSON.",
+      "Starts the gateway in front of the small model that comes with Dragoman, shows one call through it, and what to try next. In a pipe, it prints one line of JSON instead.",
     )
-    .option("--port <n>", `the port (default: ${PORT}, or the next one that is free)`, readPort)
-    .addOption(new Option("--model <file>", "another model: a GGUF, its URL, hf:owner/repo[:quant]").default("embedded"))
+    .option("--port <n>", `the port (default: ${PORT}, or the next free one)`, readPort)
+    .addOption(new Option("--model <file>", "another model: a GGUF file, its URL, hf:owner/repo[:quant]").default("embedded"))
     .option(
       "--dialect <id>",
-      "what the model speaks, with a variant behind it or not (hermes, hermes/qwen2.5-7b-instruct); without it, what its file says",
+      "the dialect that the model speaks, with or without a variant (hermes, hermes/qwen2.5-7b-instruct; default: detected from its file)",
       readDialectSetting,
     )
     .addHelpText("after", "\nExample:\n  dragoman start --port 9000")

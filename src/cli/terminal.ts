@@ -1,13 +1,13 @@
 /**
- * What is printed for people. Text of a model goes through `Flow` or `visible`, which make its control characters visible: an escape
- * sequence of a model must never reach a terminal.
+ * Output for reading in a terminal. Text of a model goes through `Flow` or `visible`, which make its control characters visible: an escape
+ * sequence of a model must never reach the terminal.
  */
 import { once } from "node:events";
 import { stripVTControlCharacters } from "node:util";
 
 export type Style = (text: string) => string;
 
-/** What the commands need of `process.stdout`. */
+/** The part of `process.stdout` that the commands use. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -15,7 +15,7 @@ export interface Output {
   write(text: string): boolean;
 }
 
-/** Writes, and waits while the reader is behind. */
+/** Writes, and waits if the reader is slow. */
 export async function send(output: NodeJS.WriteStream, text: string): Promise<void> {
   if (text !== "" && !output.write(text)) await once(output, "drain");
 }
@@ -36,7 +36,7 @@ export type Palette = Readonly<Record<keyof typeof CODES, Style>>;
 
 export const plain: Style = (text) => text;
 
-/** The colours of an output, which do nothing where none are wanted. */
+/** The colours for an output; they do nothing if it should have none. */
 export function paletteOf(output: Output): Palette {
   const style = ([on, off]: readonly [number, number]): Style =>
     wantsColor(output) ? (text) => (text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`) : plain;
@@ -52,16 +52,16 @@ export function paletteOf(output: Output): Palette {
   };
 }
 
-/** no-color.org: a refusal wins. */
+/** As on no-color.org. If `NO_COLOR` and `FORCE_COLOR` disagree, there are no colours. */
 function wantsColor(output: Output): boolean {
   const { NO_COLOR, FORCE_COLOR } = process.env;
   if (NO_COLOR || FORCE_COLOR === "0" || FORCE_COLOR === "false") return false;
   return FORCE_COLOR !== undefined || obeys(output);
 }
 
-// ---- what is drawn again
+// ---- redrawing
 
-/** Whether escape sequences do what they say: a dumb terminal, as Emacs has one, prints them. */
+/** Whether the output obeys escape sequences: a dumb terminal, such as that of Emacs, prints them. */
 export const obeys = ({ isTTY }: Output): boolean => isTTY === true && process.env.TERM !== "dumb";
 
 export const clearLine = (output: Output): string => (obeys(output) ? "\r\x1b[K" : "\r");
@@ -73,7 +73,7 @@ export const counted = (n: number, what: string): string => `${n} ${what}${n ===
 
 // ---- control characters
 
-/** Controls, invisible and bidirectional format characters, half surrogate pairs; but not the joiners that scripts and emoji are made of. */
+/** Control, invisible and bidirectional format characters, and lone surrogates; not the joiners that some scripts and emoji need. */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
@@ -82,16 +82,16 @@ function escapeOf(char: string): string {
   return SHORT[char] ?? (code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`);
 }
 
-/** Nothing of this is hidden, which is seen sooner. */
+/** Fast path: these characters need no escaping. */
 const PLAIN = /^[ -~]*$/;
 
-/** The text on one line, nothing in it hidden. */
+/** The text on one line, with control characters escaped. */
 export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(HIDDEN, escapeOf));
 
-/** The same with its line breaks. */
+/** The same, but line breaks are kept. */
 export const visibleLines = (text: string): string => text.split("\n").map(visible).join("\n");
 
-/** One line of JSON. What JSON leaves raw and a terminal would obey or hide is escaped too: the value stays the same. */
+/** One line of JSON. Characters that JSON allows but a terminal would obey or hide are escaped too; the value stays the same. */
 export function jsonLine(value: unknown): string {
   const units = (char: string) => char.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return JSON.stringify(value).replace(HIDDEN, (char) => units(char).join(""));
@@ -112,25 +112,25 @@ export function widthOf(text: string): number {
 
 export const widthOfScreen = (output: Output): number => output.columns || 80;
 
-/** Below this width one column stands under the other. */
+/** Below this width, columns go under each other. */
 export const TWO_COLUMNS = 72;
 
-/** Text, styled or not, that takes so many columns at the least. */
+/** Pads text, styled or not, to a width. */
 const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));
 
-/** Blocks of lines side by side, each in a column of its width. */
+/** Puts blocks of lines side by side, each in a column of its own width. */
 export function beside(blocks: readonly (readonly string[])[], widths: readonly number[], { dim }: Palette): string[] {
   const height = Math.max(...blocks.map(({ length }) => length));
   const row = (at: number): string => blocks.map((lines, i) => padded(lines[at] ?? "", widths[i] ?? 0)).join(` ${dim("│")} `);
   return Array.from({ length: height }, (_, at) => row(at).trimEnd());
 }
 
-/** What stands between the heads of such columns and the rest. */
+/** The line between the titles of such columns and the rest. */
 export const ruled = (widths: readonly number[]): string => widths.map((width) => "─".repeat(width)).join("─┼─");
 
 // ---- text in a column
 
-/** A line may break at blanks, and in JSON and code also behind what separates or opens. */
+/** A line may break at spaces, and, for JSON and code, after separators and opening brackets. */
 const TOKENS = new RegExp(`\\n|${HIDDEN.source}| +|(?:(?!${HIDDEN.source})[^ ,;:{([])*[,;:{([]+|(?:(?!${HIDDEN.source})[^ ,;:{([])+`, "gu");
 
 export interface Column {
@@ -140,12 +140,12 @@ export interface Column {
   readonly width: number;
 }
 
-/** Text that flows down a column while it comes: words move to the next line, a line break of the text shows as ↵. */
+/** Wraps text into a column while it arrives. A line break of the text is shown as ↵. */
 export class Flow {
   readonly #column: Column;
   readonly #limit: number;
   #at: number;
-  /** A line break of the text waits for what comes behind it. */
+  /** The text had a line break; a new line begins when more text comes. */
   #broken = false;
 
   constructor(column: Column, at = column.indent) {
@@ -154,11 +154,11 @@ export class Flow {
     this.#limit = Math.max(column.width - 1, column.indent + 8); // the last place is for ↵
   }
 
-  /** What is to be printed next. */
+  /** Returns what to print for the added text. */
   add(text: string, style: Style = plain): string {
     const { dim, magenta } = this.#column.palette;
     let out = "";
-    let run = ""; // of one style
+    let run = ""; // text of one style
     const end = (): void => {
       out += this.#styled(run, style);
       run = "";
@@ -184,7 +184,7 @@ export class Flow {
     return `\n${" ".repeat(this.#at)}`;
   }
 
-  /** No style reaches over the end of a line. */
+  /** Ends the style at the end of each line, and begins it again after the indent. */
   #styled(text: string, style: Style): string {
     const { indent } = this.#column;
     const [first = "", ...lines] = text.split("\n");
@@ -204,7 +204,7 @@ export class Flow {
       return word;
     }
     if (width <= this.#limit - this.#column.indent) return this.newLine() + this.#word(word);
-    // Longer than a line: it fills the lines, character by character.
+    // Longer than a line: broken anywhere.
     let out = "";
     for (const char of word) {
       const width = widthOf(char);

@@ -1,4 +1,4 @@
-/** `dragoman translate`: a request, or the recorded stream of an answer, from one wire into another. */
+/** `dragoman translate`: translates a request, or the recorded stream of an answer, from one wire to another. */
 import { type Command, Option } from "commander";
 import { BadRequest, type ErrorInfo, type Event, type Request, type Wire, type WireInput } from "../index.ts";
 import { pathOfBody } from "../wires/paths.ts";
@@ -25,15 +25,19 @@ export function addTranslate(program: Command): void {
   program
     .command("translate")
     .summary("translate a request, or a recorded stream, between APIs")
-    .description("Reads a request as one API has it and prints it as another has it. What cannot be said there is told on stderr.")
-    .argument("[file]", "the request (JSON), its body alone or with its path; without it, or with -, what is piped in")
-    .requiredOption("--from <wire>", `the API that it is written for: ${WIRES.join(", ")}`, readWire)
-    .requiredOption("--to <wire>", "the API that it is wanted for", readWire)
-    .option("--model <name>", "another model; in Gemini's API the body has none")
-    .option("--stream", "the file is an answer, recorded as it was streamed")
-    .option("--request <file>", "with --stream: the request of the client that gets the answer, as the API of --to has it")
-    .addOption(new Option("--json", "path, headers and body in one line; this can be read again").conflicts(["stream", "indent"]))
-    .addOption(new Option("--indent", "path and indented body, as in a terminal").conflicts("stream"))
+    .description(
+      "Reads a request for one API and prints it as a request for another. What cannot be expressed there is reported on stderr.",
+    )
+    .argument("[file]", "the request (JSON): its body, or an object with path and body; - or nothing for stdin")
+    .requiredOption("--from <wire>", `the API that the file is written for: ${WIRES.join(", ")}`, readWire)
+    .requiredOption("--to <wire>", "the API to translate to", readWire)
+    .option("--model <name>", "use this model; needed for a Gemini body, which does not name one")
+    .option("--stream", "the file is the recorded stream of an answer, not a request")
+    .option("--request <file>", "with --stream: the request that the answer is for, in the API of --to")
+    .addOption(
+      new Option("--json", "print path, headers and body in one line, which translate can read again").conflicts(["stream", "indent"]),
+    )
+    .addOption(new Option("--indent", "print path and indented body, even in a pipe").conflicts("stream"))
     .addHelpText(
       "after",
       `
@@ -52,7 +56,7 @@ function readWire(id: string): Wire {
 }
 
 async function translate(file: string | undefined, flags: TranslateFlags): Promise<void> {
-  if (flags.request !== undefined && !flags.stream) throw new Complaint("--request belongs to --stream");
+  if (flags.request !== undefined && !flags.stream) throw new Complaint("--request works only with --stream");
   await (flags.stream ? translateStream(file, flags) : translateRequest(file, flags));
 }
 
@@ -86,7 +90,7 @@ async function readRequest(file: string | undefined, wire: Wire, model: string |
   throw new Complaint(`${visible(name)} names no model; give one with --model`);
 }
 
-/** A body alone goes as text, so that the bytes of arguments survive. */
+/** A body alone is passed on as text, so that the bytes of arguments survive. */
 function inputOf(text: string, json: unknown, wire: Wire, model?: string): WireInput {
   const fields = typeof json === "object" && json !== null ? json : {};
   if (!("path" in fields && typeof fields.path === "string" && "body" in fields)) {
@@ -103,7 +107,7 @@ async function translateStream(file: string | undefined, { from, to, model, requ
   const request = asked === undefined ? anyRequest(model) : await readRequest(asked, to, model);
   const decoder = from.createStreamDecoder();
   const encoder = to.createStreamEncoder({ ...request, stream: request.stream || streamOf(to) }, { warn });
-  const held: Event[] = []; // until something is said: of what is no stream, nothing is told but that
+  const held: Event[] = []; // until there is content: if the input is not a stream, only an error is printed
   let isEmpty = true;
   let problem: ErrorInfo | undefined;
   const print = async (): Promise<void> => {
@@ -119,9 +123,9 @@ async function translateStream(file: string | undefined, { from, to, model, requ
   };
   for await (const text of textOf(file)) await say(decoder.feed(text));
   await say(decoder.flush());
-  // A server's own error has a code of its own, and is an answer to translate.
+  // An error that a server sent has another code, and is translated as an answer.
   if (problem?.code === "upstream" && isEmpty) {
-    throw new Complaint(`${visible(file ?? "what is piped in")} is no stream as ${from.id} has it: ${visible(problem.message)}`);
+    throw new Complaint(`${visible(file ?? "stdin")} is not a stream of ${from.id}: ${visible(problem.message)}`);
   }
   await print();
   await send(process.stdout, encoder.end());
@@ -129,7 +133,7 @@ async function translateStream(file: string | undefined, { from, to, model, requ
 
 const streamOf = ({ id }: Wire): "sse" | "ndjson" => (id === "ollama" ? "ndjson" : "sse");
 
-/** A client that wants to hear everything. */
+/** A request that asks for everything. */
 const anyRequest = (model = ""): Request => ({
   model,
   messages: [],

@@ -1,9 +1,9 @@
-/** One question with one tool, as each wire asks it: what `dragoman start` asks itself, and what it gives people to try. */
+/** One question with one tool, in each wire: `dragoman start` sends it to itself, and offers it to try. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WireId } from "../core/nouns.ts";
 
-/** In all the files. */
+/** The same in all files. */
 export const QUESTION = "What is the weather in Paris?";
 export const TOOL = "get_weather(city)";
 
@@ -25,13 +25,13 @@ export const TRYOUTS: readonly Tryout[] = [
 export const fileOf = ({ wire }: Pick<Tryout, "wire">): string =>
   fileURLToPath(new URL(`../../docs/examples/${wire}.json`, import.meta.url));
 
-/** How commands are written where they are typed. */
+/** How a shell's commands are written. */
 export interface Shell {
   readonly curl: string;
-  /** Between two lines of one command. */
+  /** The line continuation. */
   readonly next: string;
   file(path: string): string;
-  /** The command with variables of its own. */
+  /** A command with environment variables. */
   command(variables: Readonly<Record<string, string>>, command: string): string;
 }
 
@@ -42,7 +42,7 @@ export const POSIX: Shell = {
   command: (variables, command) => [...Object.entries(variables).map(([name, value]) => `${name}=${value}`), command].join(" "),
 };
 
-/** There, `curl` is something else, and `@` begins a list of arguments. */
+/** In PowerShell `curl` is another command, and `@` begins an array of arguments. */
 export const POWERSHELL: Shell = {
   curl: "curl.exe",
   next: " `\n  ",
@@ -52,7 +52,7 @@ export const POWERSHELL: Shell = {
 
 export const usualShell = (): Shell => (process.platform === "win32" ? POWERSHELL : POSIX);
 
-/** A command for a shell, on two lines. */
+/** A `curl` command on two lines. */
 export function curlOf(tryout: Tryout, url: string, model: string, { curl, next, file: given } = usualShell()): string {
   const file = fileOf(tryout);
   const near = relative(process.cwd(), file);

@@ -1,7 +1,10 @@
-/** Whoever reads what a command prints may stop, as `head` does, or close the terminal. Then the command ends, in a way of its own if it has one. */
+/**
+ * Ends a command when its output is closed: the reader may stop, as `head` does, or the terminal may go. A command may set its own way to
+ * end.
+ */
 let end: (code: number) => void = process.exit;
 
-/** For a command that has something to bring to its end. */
+/** For a command that must finish something first. */
 export function endUnheardBy(how: (code: number) => void): void {
   end = how;
 }
@@ -11,5 +14,5 @@ export function watchOutput(): void {
     if (code !== "EPIPE") process.stderr.write(`dragoman: cannot write: ${message}\n`);
     end(code === "EPIPE" ? 0 : 1);
   });
-  process.stderr.on("error", () => {}); // where would it be said
+  process.stderr.on("error", () => {}); // there is nowhere to report it
 }

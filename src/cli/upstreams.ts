@@ -1,4 +1,4 @@
-/** Upstreams as the command line has them: given by a flag, or found on this machine. */
+/** Upstreams for the command line: given by a flag, or found on this machine. */
 
 import { urlProblem } from "../engines/address.ts";
 import { DialectFinder } from "../engines/inband/dialects.ts";
@@ -27,11 +27,11 @@ export interface Upstream extends Spoken {
   engine: Engine;
 }
 
-/** What it speaks, and how that is known. */
+/** What an upstream speaks, and how that is known. */
 interface Spoken {
   wire: Speech;
   how: string;
-  /** `false`: it is a guess. */
+  /** `false`: guessed. */
   certain: boolean;
 }
 
@@ -58,23 +58,23 @@ export function fromFlags(upstream: string, { upstreamWire: wire, upstreamKey }:
 }
 
 export const NOT_FOUND =
-  "no upstream is given, and none runs on this machine where it usually would; give one: --upstream http://127.0.0.1:8000/v1";
+  "no upstream is given, and no model server was found at the usual ports of this machine; give one, as in --upstream http://127.0.0.1:8000/v1";
 
-/** What runs where it usually does; nothing, if nothing does. */
+/** The servers found at their usual ports; may be empty. */
 export async function fromMachine(): Promise<Upstreams> {
   const found = await discover();
   const nameOf = (url: string): string => Object.entries(KNOWN).find(([, known]) => known.url === url)?.[0] ?? new URL(url).host;
   return Object.fromEntries(found.map(({ url, wire }) => [nameOf(url), { urls: [url], wire }]));
 }
 
-/** For everybody to read: what a query says may be nobody's business. */
+/** The URL for logs, without the values of its query, which may be secret. */
 function shownUrl(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   const names = [...searchParams.keys()];
   return origin + pathname + (names.length === 0 ? "" : `?${names.map((name) => `${name}=…`).join("&")}`);
 }
 
-/** `undefined`: nobody answers there, and nobody said what it speaks. */
+/** `undefined`: no server answers, and no wire is configured. */
 async function reach(name: string, settings: UpstreamSettings): Promise<Upstream | undefined> {
   if (settings.wire) return upstreamOf(name, settings, { wire: settings.wire, how: "as configured", certain: true });
   const found = await probeWire(settings.urls[0]!, settings.key);
@@ -87,13 +87,13 @@ function upstreamOf(name: string, settings: UpstreamSettings, { wire, how, certa
 }
 
 export interface Others {
-  /** Those that were there before the configuration changed. */
+  /** The upstreams from before the configuration changed. */
   before?: readonly Upstream[];
-  /** There are models in this process, too. */
+  /** There are models in this process, or the gateway runs already, so it is no error if no upstream answers. */
   here?: boolean;
 }
 
-/** Those that do not answer yet are no reason not to begin, as long as there is another, or they did before. */
+/** Upstreams that do not answer yet are accepted as long as there is another, or they answered before. */
 export async function connectAll(upstreams: Upstreams, { before = [], here = false }: Others = {}): Promise<Upstream[]> {
   const all = Object.entries(upstreams);
   const reached = await Promise.all(all.map(([name, settings]) => reach(name, settings)));
@@ -103,7 +103,7 @@ export async function connectAll(upstreams: Upstreams, { before = [], here = fal
   const [missed] = here || known.some(Boolean) ? [] : all.flatMap(([, { urls }]) => urls);
   if (missed !== undefined) {
     throw new Complaint(
-      `nothing answers at ${shownUrl(missed)}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})${proxyNote([new URL(missed)])}`,
+      `nothing answers at ${shownUrl(missed)}: start the upstream first, or set what it speaks with --upstream-wire (wire in ${CONFIG})${proxyNote([new URL(missed)])}`,
     );
   }
   return all.map(
@@ -113,7 +113,7 @@ export async function connectAll(upstreams: Upstreams, { before = [], here = fal
 
 const MAX_SHOWN = 5;
 
-/** What models that only complete text are taken to speak. */
+/** The dialects that were detected for the models of an upstream that only completes text. */
 export async function dialectLines({ name, engine }: Upstream): Promise<string[]> {
   if (!engine.speaking) return [];
   try {
@@ -123,7 +123,7 @@ export async function dialectLines({ name, engine }: Upstream): Promise<string[]
     return found.map(([id, dialect]) =>
       dialect
         ? `upstream ${name}: ${visible(id)} speaks ${dialect.dialect.id} (${visible(dialect.why)})`
-        : `upstream ${name}: nobody knows what ${visible(id)} speaks; set dialect for this model in ${CONFIG}`,
+        : `upstream ${name}: the dialect of ${visible(id)} is unknown; set dialect for this model in ${CONFIG}`,
     );
   } catch (error) {
     return [`upstream ${name}: ${(error as Error).message}`];

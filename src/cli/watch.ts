@@ -1,11 +1,11 @@
-/** When a file changes: by what is written into it, by another that an editor puts in its place, or because a link on its way leads elsewhere. */
+/** Watches a file: it may be written to, replaced by an editor, or reached through a link that changes. */
 import { realpathSync, statSync, watch } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /** Editors write a file in several steps. */
 const SETTLE_MS = 200;
 
-/** `blind`: nobody will notice, and why. */
+/** `blind` is called with the reason if changes cannot be noticed. */
 export function watchFile(file: string, changed: () => void, blind: (error: Error) => void): void {
   const stampOf = (): string => {
     const { ino, mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {};
@@ -22,9 +22,9 @@ export function watchFile(file: string, changed: () => void, blind: (error: Erro
   };
   for (const folder of new Set([file, realpathSync(file)].map((path) => dirname(resolve(path))))) {
     try {
-      watch(folder, look).on("error", blind).unref(); // Windows says EPERM when the folder goes
+      watch(folder, look).on("error", blind).unref(); // Windows: EPERM when the folder is deleted
     } catch (error) {
-      blind(error as Error); // Linux says ENOSPC where programs watch too much already
+      blind(error as Error); // Linux: ENOSPC when there are too many watches
     }
   }
 }

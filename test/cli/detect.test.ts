@@ -127,7 +127,7 @@ test("in a folder, a file without a template is skipped, and the folder's name m
 });
 
 describe("an undetected model is one line, and exit code 2", () => {
-  const hint = 'or it is a model without tools; "dragoman dialects" lists what there is';
+  const hint = 'or the model has no tools; "dragoman dialects" lists the known dialects';
   const nowhere = gguf("e/x.gguf", [string("general.architecture", "bert\x1b[31m"), string("general.name", "Nomic Embed")]);
   const odd = gguf("f/x.gguf", [string("tokenizer.chat_template", "{{ messages }}")]);
   const bare = files.file("bare.json", "{}");
@@ -139,9 +139,9 @@ describe("an undetected model is one line, and exit code 2", () => {
     ["\x1b[31m", `cannot tell what \\x1b[31m speaks: the name is not known, ${hint}`],
     [nowhere, `cannot tell what ${nowhere} speaks: the name is not known (its architecture is bert\\x1b[31m), ${hint}`],
     [odd, `cannot tell what ${odd} speaks: neither its name nor its template is known, ${hint}`],
-    ["./models/missing.gguf", "there is no file ./models/missing.gguf, and its name says nothing"],
-    ["missing.gguf", "there is no file missing.gguf, and its name says nothing"],
-    [page, `cannot tell what ${page} speaks: it is no GGUF, and the name is not known, ${hint}`],
+    ["./models/missing.gguf", "there is no file ./models/missing.gguf, and its name is not known either"],
+    ["missing.gguf", "there is no file missing.gguf, and its name is not known either"],
+    [page, `cannot tell what ${page} speaks: the file is not a GGUF, and the name is not known, ${hint}`],
     ["docs/examples", `cannot tell what docs/examples speaks: nothing in this folder has a template, and the name is not known, ${hint}`],
     ["owner/missing", `cannot tell what owner/missing speaks: the name is not known, ${hint}`],
     ["nowhere.json", "cannot read nowhere.json: there is no such file"],

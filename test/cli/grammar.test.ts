@@ -76,13 +76,13 @@ describe("a mistake is one line, and exit code 2", () => {
     [["-d", "hermes"], "give the declared tools (as in --tools tools.json)"],
     [
       ["-d", "hermes", "--tools", file, "--choice", "get_date"],
-      'no tool is called "get_date"; give auto, required, none, get_weather, get_time',
+      'there is no tool "get_date"; --choice takes auto, required, none, get_weather, get_time',
     ],
     [["-d", "hermes", "--tools", none, "--choice", "required"], "a call is required, but there are no tools"],
-    [["-d", "hermes", "--tools", none], "there are no tools, and so nothing to hold the model to"],
+    [["-d", "hermes", "--tools", none], "there are no tools, so there is nothing to constrain the model to"],
     [
       ["-d", "llama3", "--tools", file],
-      'nothing in llama3 says where a call begins, so there is no grammar for "auto"; try --choice required',
+      'in llama3 nothing marks where a call begins, so there is no grammar for "auto"; try --choice required',
     ],
     [
       ["-d", "hermes", "--tools", file, "--tag", "--json"],

@@ -53,7 +53,7 @@ test("a Node that is too old is told so, whatever it cannot parse", () => {
   expect({ status, stdout, stderr }).toEqual({
     status: 2,
     stdout: "",
-    stderr: "dragoman: this is Node 18.20.8; it must be 20.19 or newer\n",
+    stderr: "dragoman: this is Node 18.20.8, but 20.19 or newer is needed\n",
   });
 });
 
@@ -63,23 +63,23 @@ describe("a mistake is one line, and exit code 2", () => {
   const bare = files.file("bare.json", "{}");
 
   test.each<[string[], string]>([
-    [["scan"], `give the dialect that the model speaks: ${known} (as in --dialect gemma4)`],
+    [["scan"], `give the dialect that the model speaks (as in --dialect gemma4); known: ${known}`],
     [["scan", "-d", "gemma"], `unknown dialect "gemma"; known: ${known}`],
     [["render", "-d", "\x1b[31m"], `unknown dialect "\\x1b[31m"; known: ${known}`],
     [["scan", "-d", "gemma4", "nowhere.txt"], "cannot read nowhere.txt: there is no such file"],
-    [["scan", "-d", "gemma4", "src"], "cannot read src: it is a directory, give a file"],
+    [["scan", "-d", "gemma4", "src"], "cannot read src: it is a folder, not a file"],
     [["scan", "-d", "gemma4", "--tools", "nowhere.json"], "cannot read nowhere.json: there is no such file"],
     [["scan", "-d", "gemma4", "--tools", bare], `${bare} must be a list of tools, or a request with "tools"`],
     [["scan", "-d", "gemma4", "--tools", list], `${list}: tools[0] must be an object; it is 1`],
     [["scan", "-d", "gemma4", "--prompt", list], `${list} must be a prompt: the output of "render --pieces --json"`],
-    [["scan", "-d", "gemma4", "--seed", "1"], '--seed belongs to "--split random"'],
+    [["scan", "-d", "gemma4", "--seed", "1"], '--seed works only with "--split random"'],
     [
       ["scan", "-d", "gemma4", "--split", "x"],
       "option '--split <n>' argument 'x' is invalid. It must be a whole number; see dragoman scan --help",
     ],
     [
       ["scan", "-d", "gemma4", "--split", "0"],
-      "option '--split <n>' argument '0' is invalid. It must be more than nothing; see dragoman scan --help",
+      "option '--split <n>' argument '0' is invalid. It must be at least 1; see dragoman scan --help",
     ],
     [
       ["replay", "recording.json", "--port", "65536"],
@@ -99,7 +99,7 @@ describe("a mistake is one line, and exit code 2", () => {
     [["translate", "--from", "x", "--to", "gemini"], 'unknown wire "x"; known: openai-chat, openai-responses, anthropic, gemini, ollama'],
     [["translate", "--from", "gemini", "--to", "ollama"], "the request is not JSON: Unexpected end of JSON input"],
     [["translate", "--from", "ollama", "--to", "gemini", list], `${list}: the body must be a JSON object`],
-    [["translate", "--from", "ollama", "--to", "gemini", "--request", bare], "--request belongs to --stream"],
+    [["translate", "--from", "ollama", "--to", "gemini", "--request", bare], "--request works only with --stream"],
     [
       ["translate", "--from", "ollama", "--to", "gemini", "--stream", "--json"],
       "option '--json' cannot be used with option '--stream'; see dragoman translate --help",
@@ -129,6 +129,6 @@ describe("a mistake is one line, and exit code 2", () => {
 test("an internal error is one line, and exit code 1", () => {
   const env = { NODE_OPTIONS: "--import=data:text/javascript,delete%20globalThis.TextDecoder" };
   const run = dragoman(["scan", "-d", "gemma4"], "Hi", env);
-  expect(run).toEqual({ code: 1, stdout: "", stderr: "dragoman: this is our fault: TextDecoder is not defined; --verbose shows where\n" });
+  expect(run).toEqual({ code: 1, stdout: "", stderr: "dragoman: this is a bug: TextDecoder is not defined; --verbose shows where\n" });
   expect(dragoman(["scan", "-d", "gemma4", "--verbose"], "Hi", env).stderr).toMatch(/\n +at .*input\.js/);
 });

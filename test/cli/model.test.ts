@@ -130,7 +130,7 @@ describe("the page that dragoman start prints", () => {
     const text = page(120);
     for (const word of [
       "ready in 1.2 s",
-      "no language model",
+      "knows nothing",
       "http://127.0.0.1:11434 speaks ollama",
       "npx dragoman chat",
       "gemini-cli",
@@ -173,7 +173,7 @@ describe("dragoman serve --model", () => {
     };
     expect(await ask("gemini-2.5-pro")).toContain('"functionCall"');
     writeFileSync(config, `${text}[aliases]\nmine = "gemini-x"\n`);
-    await first(lines, ({ msg }) => msg === "the configuration was read again");
+    await first(lines, ({ msg }) => msg === "the configuration was reloaded");
     expect(await ask("mine")).toContain('"functionCall"');
   });
 

@@ -63,7 +63,7 @@ test("a recording can be shown, and replays to the same bytes", async () => {
 
   const list = dragoman(["show", records]);
   expect(list.stdout).toContain(name);
-  expect(list.stdout).toMatch(/a new prompt\n.*goes on from the one before/s);
+  expect(list.stdout).toMatch(/a new prompt\n.*continues the one before/s);
 
   const replay = await start(["replay", file, "--fast"], /replaying at (\S+)/);
   const second = await start(["serve", "--upstream", replay.url, ...flags], LISTENING, env);
@@ -108,7 +108,7 @@ test("keys from a changed configuration are not recorded, either", async () => {
 test.each(["show", "compare"])("%s: a folder without recordings is one line", (command) => {
   const empty = tempFolder();
   const { code, stderr } = dragoman([command, empty]);
-  expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${empty}: dragoman serve --record keeps them\n`]);
+  expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${empty}; dragoman serve --record makes them\n`]);
 });
 
 test.each(["show", "replay", "compare"])("%s: a file that is not a recording is one line", (command) => {

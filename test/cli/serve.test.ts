@@ -179,10 +179,10 @@ test("a changed file is read again, and a broken one changes nothing", async () 
   expect(await (await generate(await url)).text()).toContain("One");
   writeFileSync(file, config(two.url));
   if (process.platform !== "win32") child.kill("SIGHUP");
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
   expect(await (await generate(await url)).text()).toContain("Two");
   writeFileSync(file, "[server\n");
-  expect(await line(({ msg }) => msg.includes("not taken over"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
+  expect(await line(({ msg }) => msg.includes("not applied"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
@@ -193,11 +193,11 @@ test("if a file changes again while it is being read, its last version counts", 
     `[server]\nport = 0\n[upstreams.up]\nurl = "${url}/v1"\n[models."*"]\nupstream = "up"\n${more}`;
   const file = files.file("twice.toml", config(one.url));
   const { url, line, lines } = serve(["--config", file]);
-  await generate(await url); // the file is watched only after the line with the URL
+  await url;
   writeFileSync(file, config(one.url, `[upstreams.slow]\nurl = "${slow.url}/v1"\n`));
   await silent.promise;
   writeFileSync(file, config(two.url));
-  await line(() => lines.filter(({ msg }) => msg.includes("read again")).length === 2);
+  await line(() => lines.filter(({ msg }) => msg.includes("reloaded")).length === 2);
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
@@ -216,7 +216,7 @@ test.skipIf(process.platform === "win32")(
     expect(await (await generate(await url)).text()).toContain("One");
     symlinkSync("two", join(folder, "..next"));
     renameSync(join(folder, "..next"), join(folder, "..data"));
-    await line(({ msg }) => msg.includes("read again"));
+    await line(({ msg }) => msg.includes("reloaded"));
     expect(await (await generate(await url)).text()).toContain("Two");
   },
 );
@@ -225,11 +225,11 @@ test("if files cannot be watched, the log says so, and the file is read on reque
   const server = await upstream();
   const file = files.file("unwatched.toml", `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);
   const { url, line, child } = serve(["--config", file], {}, "inherit", ["--import", "./test/cli/without-watch.mjs"]);
-  expect(await line(({ msg }) => msg.includes("nobody will notice"))).toMatchObject({ msg: expect.stringContaining("ENOSPC") });
+  expect(await line(({ msg }) => msg.includes("will not be noticed"))).toMatchObject({ msg: expect.stringContaining("ENOSPC") });
   expect(await (await generate(await url)).text()).toContain("Hello");
   if (process.platform === "win32") return;
   child.kill("SIGHUP");
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
 });
 
 test("settings that need a restart are named when the file is read again", async () => {
@@ -237,11 +237,11 @@ test("settings that need a restart are named when the file is read again", async
   const config = (lines: string) => `[server]\n${lines}\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\n`;
   const file = files.file("moved.toml", config("port = 0"));
   const { url, line } = serve(["--config", file]);
-  await generate(await url); // the file is watched only after the line with the URL
+  await url;
   writeFileSync(file, config("port = 0\nheartbeat = 5"));
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
   writeFileSync(file, config('port = 8099\nhost = "localhost"'));
-  expect(await line(({ msg }) => msg.includes("restart"))).toMatchObject({ level: 40, msg: "host and port changed: that needs a restart" });
+  expect(await line(({ msg }) => msg.includes("restart"))).toMatchObject({ level: 40, msg: "host and port changed: restart to apply" });
 });
 
 test("a given port that is taken is a mistake, and is not changed", async () => {
@@ -252,7 +252,7 @@ test("a given port that is taken is a mistake, and is not changed", async () => 
   const { port } = taken.address() as { port: number };
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
   const run = await runOf(spawn(process.execPath, [main, ...args], { env: envWith() }));
-  expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
+  expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is in use; choose another with --port\n` });
 });
 
 test("the error for a taken port names the server that has it, if known", async () => {
@@ -262,7 +262,7 @@ test("the error for a taken port names the server that has it, if known", async 
   expect(await runOf(child)).toEqual({
     code: 2,
     stdout: "",
-    stderr: `dragoman: port ${port} is taken by a server that speaks openai-chat; --port gives another\n`,
+    stderr: `dragoman: port ${port} is in use by a server that speaks openai-chat; choose another with --port\n`,
   });
 });
 
@@ -271,7 +271,7 @@ test("the error for a taken port says if another gateway has it", async () => {
   const first = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0"]);
   const { port } = new URL(await first.url);
   const { child } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", port], {}, "pipe");
-  expect((await runOf(child)).stderr).toBe(`dragoman: port ${port} is taken by another gateway of Dragoman; --port gives another\n`);
+  expect((await runOf(child)).stderr).toBe(`dragoman: port ${port} is in use by another Dragoman gateway; choose another with --port\n`);
 });
 
 test("an upstream that does not answer yet keeps neither the others from starting nor a new configuration from loading", async () => {
@@ -291,7 +291,7 @@ test("an upstream that does not answer yet keeps neither the others from startin
   server.server.closeAllConnections();
   server.server.close();
   writeFileSync(file, config("heartbeat = 5\n"));
-  await line(({ msg }) => msg.includes("read again"));
+  await line(({ msg }) => msg.includes("reloaded"));
 });
 
 test("a model that the upstream does not list is named at the start", async () => {
@@ -345,7 +345,7 @@ test.skipIf(process.platform === "win32")("with a full disk the gateway still an
     url = /"url":"(http:[^"]+)"/.exec(existsSync(log) ? readFileSync(log, "utf8") : "")?.[1];
   }
   for (let i = 0; i < 8; i++) expect((await generate(url)).status).toBe(200);
-  expect((await complaints.next()).value).toContain("the log goes on without lines that cannot be written");
+  expect((await complaints.next()).value).toContain("cannot write to the log, lines are lost");
   expect((await generate(url)).status).toBe(200);
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
@@ -356,7 +356,7 @@ test("an unwritable folder for recordings is a mistake", async () => {
   const server = await upstream();
   const file = files.file("no-folder", "");
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0", "--record", file];
-  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write ${file}: it is no folder\n` });
+  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write ${file}: it is not a folder\n` });
 });
 
 test("for a server that only completes text, the log names its model's dialect, and why", async () => {

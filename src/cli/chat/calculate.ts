@@ -3,7 +3,7 @@
  *
  *     calculate("2 * (3 + 4)^2 + 15% of 80")    // 110
  *
- * Precedence climbs from sums over products and signs to powers; `%` is a remainder between two numbers and a hundredth behind one.
+ * Precedence, from low to high: sums, products, signs, powers. `%` between two numbers is the remainder, after a number it is a percentage.
  */
 
 const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, π: Math.PI, e: Math.E, tau: 2 * Math.PI };
@@ -34,7 +34,7 @@ const FUNCTIONS: Readonly<Record<string, (...values: number[]) => number>> = {
 const SIGNS: Readonly<Record<string, string>> = { "×": "*", "·": "*", "÷": "/", ":": "/", "−": "-", "**": "^" };
 
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*\*|[-+*/^%(),×·÷:−!])|([a-zA-Zπ]\w*))/y;
-/** Nobody writes more by hand, and no expression of this length nests too deep for the stack. */
+/** Far more than written by hand, and too short to nest too deep for the stack. */
 const MAX_LENGTH = 1000;
 
 type Token = { readonly type: "number"; readonly value: number } | { readonly type: "sign" | "name" | "end"; readonly text: string };
@@ -44,8 +44,8 @@ export function calculate(expression: string): number {
   if (expression.length > MAX_LENGTH) throw new Error(`the expression is longer than ${MAX_LENGTH} characters`);
   const value = new Parser(tokensOf(expression.replace(/=\s*\??\s*$/, ""))).parse();
   if (!Number.isFinite(value))
-    throw new Error(Number.isNaN(value) ? "there is no such number" : "the result is infinite: a division by zero?");
-  return Number(value.toPrecision(15)); // 0.1 + 0.2 is 0.3 to people
+    throw new Error(Number.isNaN(value) ? "the result is not a real number" : "the result is infinite: a division by zero?");
+  return Number(value.toPrecision(15)); // 0.1 + 0.2 is 0.3
 }
 
 function tokensOf(text: string): Token[] {
@@ -103,7 +103,7 @@ class Parser {
     return this.#take("+") ? this.#sign() : this.#power();
   }
 
-  /** To the right: 2^3^2 is 2^9; and stronger than a sign: -2^2 is -4. */
+  /** Right-associative: 2^3^2 is 2^9. Binds tighter than a sign: -2^2 is -4. */
   #power(): number {
     const base = this.#postfix();
     return this.#take("^") ? base ** this.#sign() : base;
@@ -173,7 +173,7 @@ class Parser {
 }
 
 function factorial(n: number): number {
-  if (!Number.isInteger(n) || n < 0 || n > 170) throw new Error("a factorial is of a whole number from 0 to 170");
+  if (!Number.isInteger(n) || n < 0 || n > 170) throw new Error("a factorial needs a whole number from 0 to 170");
   let value = 1;
   for (let i = 2; i <= n; i++) value *= i;
   return value;

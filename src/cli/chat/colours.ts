@@ -1,4 +1,4 @@
-/** Colours by name or as #rrggbb, and how a terminal is told to wear them (OSC 10 and 11; 110 and 111 give its own back). */
+/** Colours by name or as #rrggbb, and the escape sequences that set a terminal's colours (OSC 10 and 11) and reset them (110 and 111). */
 
 const NAMES: Readonly<Record<string, string>> = {
   black: "000000",
@@ -49,11 +49,11 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export interface Colour {
   readonly hex: string;
-  /** Text on it is dark. */
+  /** Needs dark text. */
   readonly isLight: boolean;
 }
 
-/** `undefined`: no colour that we know. "Dark green", "light blue" and "GREY" are. */
+/** `undefined`: not a known colour. Knows "Dark green", "light blue" and "GREY", too. */
 export function colourOf(name: string): Colour | undefined {
   const key = name
     .toLowerCase()

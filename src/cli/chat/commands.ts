@@ -1,4 +1,4 @@
-/** What begins with a slash: not for the model, but for the program. */
+/** The slash commands of a chat. */
 import { existsSync, writeFileSync } from "node:fs";
 import type { Asking, Chat } from "../../chat/index.ts";
 import { isAsked } from "../../chat/run.ts";
@@ -11,18 +11,18 @@ import { usageText, wholeResult } from "./screen.ts";
 import { loadChat, type Setup, speakerOptions } from "./setup.ts";
 import { type Source, type Speaker, speakerOf, speakersOf } from "./sources.ts";
 
-/** What commands see and change. */
+/** The state that commands read and change. */
 export interface Talk {
   chat: Chat;
   speaker: Speaker;
   readonly sources: readonly Source[];
   readonly palette: Palette;
-  /** Of the screen, as it is now. */
+  /** The current width of the screen. */
   readonly width: () => number;
   readonly open: Setup["open"];
 }
 
-/** `text`: to print; `send`: to say to the model; `leave`: the end. */
+/** `text`: print it; `send`: send it to the model; `leave`: end the chat. */
 export interface Outcome {
   readonly text?: string;
   readonly send?: readonly (Text | Media)[];
@@ -36,41 +36,41 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: { does: "this list", run: (_, talk) => ({ text: helpText(talk) }) },
-  tools: { does: "the tools that the model may use", run: (_, talk) => ({ text: toolsText(talk) }) },
+  help: { does: "print this list", run: (_, talk) => ({ text: helpText(talk) }) },
+  tools: { does: "list the tools that the model may use", run: (_, talk) => ({ text: toolsText(talk) }) },
   prompt: {
     takes: "[turn]",
-    does: "what the model was really sent, in the last turn or another",
+    does: "print exactly what the model was sent, in the last turn or another",
     run: async (argument, { chat, palette }) => ({ text: promptLines(await chat.promptOf(turnAt(chat, argument)), palette) }),
   },
   show: {
     takes: "[n]",
-    does: "the whole of the last tool result, or of the nth of the last turn",
+    does: "print the last tool result in full, or that of the nth call of the last turn",
     run: (argument, { chat }) => ({ text: `${resultAt(chat, argument).join("\n")}\n` }),
   },
   model: {
     takes: "[name]",
-    does: "the models there are; with a name, that model goes on with the conversation",
+    does: "list the models; with a name, continue the conversation with that model",
     run: (argument, talk) => (argument === "" ? modelsText(talk) : changeModel(argument, talk)),
   },
   retry: {
-    does: "take your last message back and send it again",
+    does: "undo the last turn and send your message again",
     run(_, { chat }) {
       const said = chat.history.findLast(({ role }) => role === "user");
-      if (said?.role !== "user" || chat.turns.length === 0) throw new Complaint("there is nothing to send again");
+      if (said?.role !== "user" || chat.turns.length === 0) throw new Complaint("there is no message to send again");
       while (chat.history.includes(said) && chat.undo());
       return { send: said.content };
     },
   },
   undo: {
-    does: "take your last message back, and all that came of it",
+    does: "remove your last message and the answer to it",
     run(_, talk) {
-      if (!talk.chat.undo()) throw new Complaint("there is nothing to take back");
-      return { text: `${talk.palette.dim(`taken back; ${counted(talk.chat.turns.length, "turn")} left`)}\n` };
+      if (!talk.chat.undo()) throw new Complaint("there is nothing to undo");
+      return { text: `${talk.palette.dim(`removed; ${counted(talk.chat.turns.length, "turn")} left`)}\n` };
     },
   },
   new: {
-    does: "begin a new conversation",
+    does: "start a new conversation",
     run(_, talk) {
       const { system } = talk.chat;
       talk.chat = talk.open(talk.speaker, { version: 1, messages: [], turns: [], ...(system === undefined ? {} : { system }) });
@@ -83,7 +83,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (argument, { chat, palette }) => {
       const file = argument || `chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`;
       const isAnother = existsSync(file) && !(await loadChat(file).catch(() => undefined));
-      if (isAnother) throw new Complaint(`${visible(file)} is there and is no saved conversation: give another name`);
+      if (isAnother) throw new Complaint(`${visible(file)} exists and is not a saved conversation: give another name`);
       try {
         writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`, { mode: 0o600 });
       } catch (error) {
@@ -94,9 +94,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   load: {
     takes: "<file>",
-    does: "go on with a conversation that was saved",
+    does: "continue a saved conversation",
     run: async (argument, talk) => {
-      if (argument === "") throw new Complaint("give the file: /load chat.json");
+      if (argument === "") throw new Complaint("give a file, as in /load chat.json");
       const data = await loadChat(argument);
       talk.chat = talk.open(talk.speaker, data);
       return { text: `${talk.palette.dim(`${counted(data.turns.length, "turn")} loaded from ${visible(argument)}`)}\n` };
@@ -117,7 +117,7 @@ export async function runCommand(text: string, talk: Talk): Promise<Outcome> {
   return command.run(argument.trim(), talk);
 }
 
-/** What Tab offers. */
+/** Completions for Tab. */
 export const completions = (line: string): string[] =>
   line.startsWith("/") ? NAMES.map((name) => `/${name}`).filter((name) => name.startsWith(line)) : [];
 
@@ -127,8 +127,8 @@ function helpText({ palette, width }: Talk): string {
   const rows = Object.entries(COMMANDS).map(([name, { takes = "", does }]) => [`/${name} ${takes}`.trimEnd(), does] as const);
   const keys = [
     ["Ctrl-C", "stop the answer; at the prompt, clear the line"],
-    ["↑ ↓ Tab", "what you wrote before; the rest of a command"],
-    ["\\ at the end", "the message goes on in the next line; what you paste is one message"],
+    ["↑ ↓ Tab", "earlier messages; complete a command"],
+    ["\\ at the end", "continue the message on the next line; pasted text is one message"],
   ] as const;
   const line = ([left, right]: readonly [string, string]): string =>
     row(left, palette.bold, right, { palette, width: width(), indent: 19 });
@@ -155,7 +155,7 @@ function turnAt(chat: Chat, argument: string) {
   return turn;
 }
 
-/** Control tokens in colour: whoever looks for a fault looks there. */
+/** Control tokens are coloured, since faults are often there. */
 function promptLines({ request, sent }: Asking, { magenta, dim, bold }: Palette): string {
   if (sent && "prompt" in sent) {
     const text = sent.prompt.map(({ text, control }) => (control ? magenta(visible(text)) : visibleLines(text))).join("");
@@ -188,10 +188,10 @@ async function changeModel(name: string, talk: Talk): Promise<Outcome> {
   const { chat, sources, palette } = talk;
   talk.speaker = speakerOf(await speakersOf(sources), name);
   talk.chat = chat.fork(speakerOptions(talk.speaker));
-  return { text: `${palette.dim(`${visible(talk.speaker.model.id)} at ${talk.speaker.source.name} goes on`)}\n` };
+  return { text: `${palette.dim(`continuing with ${visible(talk.speaker.model.id)} at ${talk.speaker.source.name}`)}\n` };
 }
 
-/** What a turn cost, for the line below it. */
+/** The steps and tokens of the last turn, for the line below it. */
 export const costOf = (chat: Chat): string => {
   const turn = chat.turns.at(-1);
   return turn ? [...(turn.steps > 1 ? [`${turn.steps} steps`] : []), usageText(turn.usage)].filter(Boolean).join(" · ") : "";

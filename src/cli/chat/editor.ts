@@ -1,7 +1,7 @@
 /**
- * Where the user writes. At the prompt, lines are edited as in a shell, with a history that is kept; what is pasted is one message, however
- * many lines it has; a line that ends in `\` goes on in the next. While the model answers, keys are listened to: Ctrl-C stops the answer,
- * what is typed ahead is there when the prompt comes back, and a message that was ended with Enter is sent then.
+ * The user's input. At the prompt, lines are edited as in a shell, with a saved history; pasted text is one message, however many lines it
+ * has; a line that ends in `\` continues on the next. While the model answers, Ctrl-C stops the answer, and text typed ahead appears when
+ * the prompt comes back; a message that was ended with Enter is sent then.
  */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,27 +18,27 @@ const MAX_ANSWER = 8;
 interface Question {
   readonly text: string;
   readonly words: readonly string[];
-  /** What was typed ahead when it was asked. */
+  /** What had been typed ahead when the question came. */
   readonly before: string;
   done(word: string): void;
 }
 
 export interface EditorOptions extends Pick<ReadingOptions, "input" | "output" | "palette"> {
-  /** The file of what was written before. */
+  /** Holds the lines of earlier chats. */
   readonly historyFile: string;
-  /** What Tab offers for the beginning of a line. */
+  /** Completions for Tab. */
   readonly complete: (line: string) => string[];
 }
 
 export class Editor {
   readonly #options: EditorOptions;
-  /** The newest first, as `readline` has it. */
+  /** The newest first, as in `readline`. */
   #history: string[];
-  /** What was typed while nobody read it: messages, or the wish to leave; and a message that is not ended. */
+  /** What was typed ahead: complete messages or Ctrl-D, and below it a message that is not complete. */
   #queue: (string | typeof LEAVE)[] = [];
   #ahead = "";
   #pasting = false;
-  /** It gets the keys; otherwise they are kept. */
+  /** The prompt gets the keys; otherwise they are kept as typed ahead. */
   #atPrompt = false;
   #question: Question | undefined;
   #onInterrupt: (() => void) | undefined;
@@ -55,7 +55,7 @@ export class Editor {
     input.on("keypress", this.#key);
   }
 
-  /** The terminal is as it was. */
+  /** Restores the terminal. */
   close(): void {
     const { input, output } = this.#options;
     input.off("keypress", this.#key);
@@ -64,7 +64,7 @@ export class Editor {
     if (obeys(output)) output.write(PASTE_OFF);
   }
 
-  /** What the user writes; `undefined`: they leave. */
+  /** The user's next message; `undefined`: the user leaves. */
   read(): Promise<string | undefined> {
     const { input, output, palette, complete } = this.#options;
     const prompt = `${palette.cyan("›")} `;
@@ -98,7 +98,7 @@ export class Editor {
     });
   }
 
-  /** Ctrl-C means this, until the returned function is called. */
+  /** Calls `onInterrupt` at Ctrl-C, until the returned function is called. */
   listen(onInterrupt: () => void): () => void {
     this.#onInterrupt = onInterrupt;
     this.#keys();
@@ -107,7 +107,7 @@ export class Editor {
     };
   }
 
-  /** One of these words, or its beginning, and Enter: a key alone may be one that somebody types ahead. */
+  /** Asks for one of these words, or its beginning, and Enter. A single key would not do: it may be meant for a message typed ahead. */
   ask(text: string, words: readonly string[], signal: AbortSignal): Promise<string | undefined> {
     const { output } = this.#options;
     output.write(text);
@@ -129,7 +129,7 @@ export class Editor {
     });
   }
 
-  /** Keys as they are pressed, not as lines. */
+  /** Reads single keys, not lines. */
   #keys(): void {
     this.#options.input.setRawMode(true);
     this.#options.input.resume();
@@ -146,7 +146,7 @@ export class Editor {
       this.#type(this.#ahead + text, text);
   };
 
-  /** An answer to a question is seen; what is longer is none. */
+  /** Echoes the answer to a question. Longer text cannot be one, and is not echoed. */
   #type(ahead: string, seen: string): void {
     if (this.#question && ahead !== this.#ahead && Math.max(ahead.length, this.#ahead.length) <= MAX_ANSWER)
       this.#options.output.write(seen);
@@ -163,7 +163,7 @@ export class Editor {
     }
   }
 
-  /** What is no answer is the end of a message that was begun before, and the question stays. */
+  /** Whether the line answers the question. If not, it belongs to a message typed ahead, and the question is asked again. */
   #answers({ text, words, before, done }: Question): boolean {
     const line = this.#ahead.trim().toLowerCase();
     const word = words.find((word) => word === line || (line !== "" && before === "" && word.startsWith(line)));
@@ -185,7 +185,7 @@ export class Editor {
       mkdirSync(dirname(historyFile), { recursive: true });
       appendFileSync(historyFile, `${line}\n`, { mode: 0o600 });
     } catch {
-      // A home that cannot be written to has no history; that is no reason not to chat.
+      // If the file cannot be written, the chat goes on without a saved history.
     }
   }
 }
@@ -197,6 +197,6 @@ function readHistory(file: string): string[] {
     if (all.length > 2 * MAX_HISTORY) writeFileSync(file, `${lines.toReversed().join("\n")}\n`, { mode: 0o600 });
     return lines;
   } catch {
-    return []; // there is none yet
+    return []; // there is no file yet
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The MCP servers of `--mcp`: a command, a URL, or a file that names servers the way other programs have them.
+ * The MCP servers of `--mcp`: a command, a URL, or a file of servers in the format of other programs.
  *
  *     { "mcpServers": { "search": { "url": "https://search.example/mcp", "headers": { "authorization": "Bearer ${SEARCH_KEY}" } } } }
  */
@@ -11,12 +11,12 @@ import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
 
 export interface Connected {
-  /** What goes before its tools' names when they are taken. */
+  /** The prefix for tools whose names are taken. */
   readonly label: string;
   readonly server: McpTools;
 }
 
-/** All of them, or none: what has been connected is closed again when one fails. */
+/** Connects to all servers. If one fails, the others are closed again. */
 export async function connectAll(texts: readonly string[]): Promise<Connected[]> {
   const wanted = (await Promise.all(texts.map(serversOf))).flat();
   const tried = await Promise.allSettled(
@@ -32,7 +32,7 @@ export async function connectAll(texts: readonly string[]): Promise<Connected[]>
   throw new Complaint((failed.reason as Error).message, { cause: failed.reason });
 }
 
-/** Their tools, by names that differ: the first has it, others have their server's name in front. */
+/** Their tools with unique names: the first keeps its name, later ones get their server's name as a prefix. */
 export function toolsOf(connected: readonly Connected[], taken: Iterable<string> = []): ChatTool[] {
   const names = new Set(taken);
   return connected.flatMap(({ label, server }) =>
@@ -45,14 +45,14 @@ export function toolsOf(connected: readonly Connected[], taken: Iterable<string>
   );
 }
 
-/** What the model is told before all: the user's words, and those of the servers that are not there yet. */
+/** The system text: the user's, and the instructions of the servers unless it already contains them. */
 export function systemWith(system: string | undefined, connected: readonly Connected[]): string | undefined {
   const more = new Set(connected.map(({ server }) => server.instructions?.trim() ?? ""));
   const texts = [system ?? "", ...[...more].filter((text) => !system?.includes(text))].filter((text) => text !== "");
   return texts.length === 0 ? system : texts.join("\n\n");
 }
 
-// ---- What they are
+// ---- Reading --mcp
 
 interface Wanted {
   readonly name?: string;
@@ -66,7 +66,7 @@ async function serversOf(text: string): Promise<Wanted[]> {
   return [{ server: { command, args } }];
 }
 
-/** As a shell would part them: blanks separate, quotes hold together. */
+/** Splits like a shell: at spaces, except within quotes. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"));
 }
@@ -74,7 +74,7 @@ function wordsOf(text: string): string[] {
 async function serversInFile(file: string): Promise<Wanted[]> {
   const json = parseJson(await readText(file), file);
   const servers = isObject(json) ? (json.mcpServers ?? json.servers) : undefined;
-  if (!isObject(servers)) throw new Complaint(`${visible(file)}: there are no "mcpServers"`);
+  if (!isObject(servers)) throw new Complaint(`${visible(file)}: it has no "mcpServers"`);
   return Object.entries(servers).map(([name, entry]) => ({ name, server: serverOf(entry, `${file}: ${name}`) }));
 }
 
@@ -83,26 +83,26 @@ function serverOf(entry: unknown, where: string): McpServer {
     throw new Complaint(`${visible(where)}: ${what}`);
   };
   const text = (value: unknown, field: string): string =>
-    typeof value === "string" ? filled(value, complain) : complain(`${field} is no text`);
+    typeof value === "string" ? filled(value, complain) : complain(`${field} must be a string`);
   const texts = (value: unknown, field: string): Record<string, string> =>
     isObject(value)
       ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, text(one, `${field}.${key}`)]))
-      : complain(`${field} is no object`);
-  if (!isObject(entry)) return complain("it is no object");
+      : complain(`${field} must be an object`);
+  if (!isObject(entry)) return complain("it must be an object");
   const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
   if (url !== undefined) return { url: text(url, "url"), headers: texts(headers, "headers") };
   if (command === undefined) return complain("it has neither a command nor a url");
   return {
     command: text(command, "command"),
-    args: Array.isArray(args) ? args.map((one, i) => text(one, `args[${i}]`)) : complain("args is no list"),
+    args: Array.isArray(args) ? args.map((one, i) => text(one, `args[${i}]`)) : complain("args must be a list"),
     env: texts(env, "env"),
     cwd: cwd === undefined ? undefined : text(cwd, "cwd"),
   };
 }
 
-/** `${NAME}` is a variable of ours, `${NAME:-text}` one that may be missing. */
+/** Fills in environment variables: `${NAME}`, or `${NAME:-text}` with a default. */
 function filled(text: string, complain: (what: string) => never): string {
   return text.replaceAll(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
-    return process.env[name] || (otherwise ?? complain(`there is no variable ${name}`));
+    return process.env[name] || (otherwise ?? complain(`the environment variable ${name} is not set`));
   });
 }

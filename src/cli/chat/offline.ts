@@ -1,4 +1,4 @@
-/** The tools that `dragoman chat` has without being given any: they need no network, and no file outside of one folder. */
+/** The built-in tools of `dragoman chat`: they need no network, and no file outside one folder. */
 import { type ChatTool, defineTool, fileTools } from "../../chat/index.ts";
 import { type Output, obeys } from "../terminal.ts";
 import { calculate } from "./calculate.ts";
@@ -43,7 +43,7 @@ export function offlineTools(folder: string, terminal: Terminal): ChatTool[] {
 
 function timeIn(timeZone: string | undefined): { date: string; time: string; weekday: string; timezone: string } {
   const now = new Date();
-  // Swedish writes dates as ISO does.
+  // The Swedish date format is ISO 8601.
   const formatter = (locale: string, options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, ...(timeZone === undefined ? {} : { timeZone }) });
   return {
@@ -54,7 +54,7 @@ function timeIn(timeZone: string | undefined): { date: string; time: string; wee
   };
 }
 
-/** The terminal that a tool may paint; it gets its own colours back. */
+/** The terminal whose colours a tool may change, and which gets its own back at the end. */
 export class Terminal {
   readonly #output: Output;
   #painted = false;
@@ -65,7 +65,7 @@ export class Terminal {
 
   paint(name: string): { color: string } {
     const colour = colourOf(name);
-    if (!colour) throw new Error(`${name} is no color that this terminal knows; give #rrggbb`);
+    if (!colour) throw new Error(`${name} is not a known color; give #rrggbb`);
     if (!obeys(this.#output)) throw new Error("the output is not a terminal with colours: there is nothing to paint");
     this.#painted = true;
     this.#output.write(paintTerminal(colour));

@@ -1,34 +1,34 @@
 /**
- * A model's words on a terminal while they come: lines break between words, and the Markdown that models write looks like what it means
- * (`# headings`, `**bold**`, `` `code` ``, lists, fenced blocks). Control characters are made visible: none of them reaches the terminal.
+ * Prints a model's text on a terminal as it arrives: lines are wrapped between words, and Markdown is formatted (`# headings`, `**bold**`,
+ * `` `code` ``, lists, fenced blocks). Control characters are escaped: none of them reaches the terminal.
  */
 import { type Palette, plain, type Style, visible, widthOf } from "../terminal.ts";
 
 export interface ProseOptions {
   readonly palette: Palette;
-  /** Columns from the left edge to the right. */
+  /** The columns of the screen. */
   readonly width: number;
-  /** Before every line. */
+  /** Printed before every line. */
   readonly margin?: string;
   readonly style?: Style;
 }
 
-/** What follows it in its line names the language. */
+/** The rest of the line names the language. */
 const FENCE = /^(```+|~~~+)[^`]*$/;
 const TAB = "    ";
 
 export class Prose {
   readonly #options: Required<ProseOptions>;
-  /** The word that is coming, or in a fenced block the line. */
+  /** The current word, or in a fenced block the current line, so far. */
   #word = "";
-  /** Columns used of the line; -1: not even its margin is printed. */
+  /** How many columns of the line are used; -1: not even its margin is printed. */
   #column = -1;
   #lineStart = true;
-  /** Blanks that a word will be printed behind, unless it goes to the next line. */
+  /** Spaces before the next word; dropped if the word goes to the next line. */
   #gap = "";
-  /** Where the lines of a list's item go on. */
+  /** The indent of wrapped lines, as in the items of a list. */
   #hang = 0;
-  /** The fence of the block; the other, while its first line goes on. */
+  /** The fence of the current block; `#opening` holds it until the fence's own line ends. */
   #fence = "";
   #opening = "";
   #heading = false;
@@ -39,7 +39,7 @@ export class Prose {
     this.#options = { palette, width, margin, style };
   }
 
-  /** What is to be printed next. */
+  /** Returns what to print for the added text. */
   add(text: string): string {
     let out = "";
     for (const char of text) {
@@ -48,14 +48,14 @@ export class Prose {
       else if (char === " " || char === "\t") out += this.#endWord() + this.#blank(char);
       else {
         this.#word += char;
-        // Between characters of scripts without blanks a line may break anywhere.
+        // Wide characters belong to scripts without spaces, where a line may break anywhere.
         if (widthOf(char) === 2) out += this.#endWord();
       }
     }
     return out;
   }
 
-  /** The rest, and the end of the line. */
+  /** Returns the rest, and ends the line. */
   end(): string {
     const rest = this.#fence !== "" && this.#word !== "" ? `${this.#codeLine(this.#word)}\n` : this.#endWord();
     const newline = this.#column >= 0 ? "\n" : "";
@@ -77,7 +77,7 @@ export class Prose {
 
   #endLine(): string {
     const blank = this.#column < 0 && this.#word === "";
-    if (blank) this.#bold = this.#code = false; // nothing goes beyond its paragraph
+    if (blank) this.#bold = this.#code = false; // bold and code end with their paragraph
     const word = this.#endWord();
     if (this.#opening !== "") {
       this.#fence = this.#opening;
@@ -104,7 +104,7 @@ export class Prose {
     return `${this.#codeLine(line)}\n`;
   }
 
-  /** Code is not broken: whoever copies it wants it whole. */
+  /** Code is not wrapped, so that it can be copied. */
   #codeLine(line: string): string {
     const { palette, margin, style } = this.#options;
     return style(margin) + palette.cyan(`  ${visible(line.replaceAll("\t", TAB))}`);
@@ -113,7 +113,7 @@ export class Prose {
   // ---- Words
 
   #blank(char: string): string {
-    if (this.#column < 0 && this.#heading) return ""; // its marker is not shown, nor the blank behind it
+    if (this.#column < 0 && this.#heading) return ""; // neither a heading's marker nor the space after it is shown
     if (this.#column < 0) this.#hang += char === "\t" ? TAB.length : 1;
     else this.#gap += char === "\t" ? TAB : " ";
     return "";
@@ -128,7 +128,7 @@ export class Prose {
     return (first ? this.#marker(word) : undefined) ?? this.#print(word);
   }
 
-  /** What the first word of a line says of it. */
+  /** Handles the first word of a line if it is a marker of Markdown. */
   #marker(word: string): string | undefined {
     const { palette } = this.#options;
     const [, fence] = FENCE.exec(word) ?? [];
@@ -147,7 +147,7 @@ export class Prose {
   }
 
   #print(word: string): string {
-    // Bold and code begin and end at the borders of words; a star or a backtick elsewhere is itself.
+    // A `**` alone does not begin bold, and one within code is text.
     let out = "";
     let width = 0;
     for (const [piece] of word.matchAll(/\*\*|`|(?:(?!\*\*)[^`])+/gu)) {
@@ -168,7 +168,7 @@ export class Prose {
     return this.#heading || this.#bold ? palette.bold(style(text)) : style(text);
   }
 
-  /** Puts a word on the line, or on the next. `hang`: how much further in the next lines begin. */
+  /** Puts a word on this line or the next. `hang`: by how much the wrapped lines are indented further. */
   #place(text: string, style: Style, hang: number, width = widthOf(text)): string {
     const { margin, style: own, width: limit } = this.#options;
     const start = widthOf(margin) + this.#hang;
@@ -190,7 +190,7 @@ export class Prose {
   }
 }
 
-/** A name, and beside it what there is to say, in a column of its own. */
+/** A name, and beside it a wrapped text in a column of its own. */
 export function row(
   left: string,
   style: Style,

@@ -1,4 +1,4 @@
-/** One message while it is written at the prompt: lines that go on, what is pasted, and Ctrl-C. */
+/** Reads one message at the prompt: continued lines, pasted text, and Ctrl-C. */
 import type { Interface, Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import { type Palette, visible } from "../terminal.ts";
@@ -8,7 +8,7 @@ export interface ReadingOptions {
   readonly output: WriteStream;
   readonly palette: Palette;
   readonly reader: Interface;
-  /** How the reader hears of keys. */
+  /** The reader's own listener for keys. */
   readonly keys: (text: string | undefined, key: Key) => void;
   readonly prompt: string;
 }
@@ -17,7 +17,7 @@ export class Reading {
   readonly #options: ReadingOptions;
   readonly #done: (text: string | undefined) => void;
   #lines: string[] = [];
-  /** What is being pasted, so far. */
+  /** The pasted text so far, while a paste goes on. */
   #pasted: string | undefined;
   #over = false;
   #leaving = false;
@@ -50,7 +50,7 @@ export class Reading {
     else this.#leaving &&= name === "c";
   };
 
-  /** `readline` draws its line again for every key, and takes tabs for a question: it gets all that is pasted at once. */
+  /** `readline` redraws its line for every key and completes at tabs, so it gets pasted text all at once. */
   #paste(): void {
     this.#pasted = "";
     this.#options.input.off("keypress", this.#options.keys);
@@ -79,7 +79,7 @@ export class Reading {
     reader.setPrompt(palette.dim("… "));
   }
 
-  /** Ctrl-C clears what is written; on an empty line, the second one leaves. */
+  /** Ctrl-C clears the message; on an empty line, the second one leaves. */
   #interrupt(): void {
     const { reader, output, palette, prompt } = this.#options;
     if (reader.line === "" && this.#lines.length === 0) {
@@ -88,7 +88,7 @@ export class Reading {
         return;
       }
       this.#leaving = true;
-      output.write(`\n${palette.dim("Ctrl-C once more leaves")}\n`);
+      output.write(`\n${palette.dim("press Ctrl-C again to leave")}\n`);
     } else output.write("\n");
     this.#lines = [];
     reader.setPrompt(prompt);

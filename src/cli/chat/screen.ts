@@ -1,5 +1,5 @@
 /**
- * The events of a chat as a person likes to read them:
+ * The events of a chat for reading:
  *
  *     ┊ They want red.                                thinking, dimmed
  *     ● change_background_color {"color":"red"}      a call, as it is written
@@ -17,9 +17,9 @@ export interface ScreenOptions {
   readonly width: number;
 }
 
-/** Longer ones are folded: `/show` has all of them. */
+/** Longer results are folded; `/show` prints them whole. */
 const RESULT_LINES = 3;
-/** Of a call, while it is being written. */
+/** A longer call is folded while it is written. */
 const CALL_LINES = 3;
 const MAX_WIDTH = 100;
 
@@ -29,14 +29,14 @@ export class Screen {
   readonly #palette: Palette;
   readonly #width: number;
   #part: Part | undefined;
-  /** Whether anything stands above: parts are set apart by a blank line, a result follows its call. */
+  /** What was printed before: parts are separated by a blank line, but a result follows its call directly. */
   #above: "nothing" | "call" | "other" = "nothing";
   /** The ids of this turn's calls, in order: `/show n` has the result of the nth, whichever tool was done first. */
   readonly #ids: (string | undefined)[] = [];
-  /** Of the answer whose results come next: with several, each result says whose it is. */
+  /** How many calls the current answer has: with several, each result is labelled with its tool. */
   #calls = 0;
   #answered = false;
-  /** Not all of a call of that answer was printed. */
+  /** A call of that answer was not printed whole. */
   #folded = false;
 
   constructor({ palette, width }: ScreenOptions) {
@@ -44,12 +44,12 @@ export class Screen {
     this.#width = Math.min(width, MAX_WIDTH);
   }
 
-  /** Whether a line is open: nothing else may be written into it. */
+  /** Whether a line is open, so that nothing else may be written. */
   get isOpen(): boolean {
     return this.#part !== undefined;
   }
 
-  /** What is to be printed next. */
+  /** Returns the text to print for this event. */
   print(event: ChatEvent): string {
     const { dim, red, yellow } = this.#palette;
     switch (event.type) {
@@ -74,13 +74,13 @@ export class Screen {
       case "tool-result":
         return this.#result(event);
       case "left-out":
-        return this.#note(dim(`… ${event.messages} earlier messages no longer fit the model's context and are not sent`));
+        return this.#note(dim(`… ${event.messages} earlier messages no longer fit into the model's context and are not sent`));
       default:
         return "";
     }
   }
 
-  /** Ends the line that is open. */
+  /** Ends the open line. */
   end(): string {
     const part = this.#part;
     this.#part = undefined;
@@ -90,7 +90,7 @@ export class Screen {
 
   #say(kind: "text" | "thinking", text: string): string {
     if (this.#part?.kind === kind) return this.#part.prose.add(text);
-    const begun = text.replace(/^\s+/, ""); // models like to begin with blank lines
+    const begun = text.replace(/^\s+/, ""); // models often begin with blank lines
     if (begun === "") return "";
     const { dim } = this.#palette;
     const prose = new Prose({ palette: this.#palette, width: this.#width, ...(kind === "thinking" ? { margin: "┊ ", style: dim } : {}) });
@@ -143,7 +143,7 @@ export class Screen {
     return `${more}${note}${this.end()}`;
   }
 
-  /** All of a call, for whoever is asked about it: unless it stands above, whole and alone. */
+  /** A whole call, for the question whether it may run; "" if it is already shown above, whole and alone. */
   whole({ name, arguments: given }: ToolCall): string {
     if (this.#calls === 1 && !this.#folded) return "";
     return this.#wrapped([visible(name), ...wholeResult(given)])
@@ -171,13 +171,13 @@ export class Screen {
   }
 }
 
-/** A result, line by line, nothing in it hidden. */
+/** The lines of a result, with control characters escaped. */
 function resultLines(output: Json, media: readonly Media[]): string[] {
   const text = typeof output === "string" ? output : JSON.stringify(output);
   return [...(text === "" && media.length > 0 ? [] : text.split("\n")), ...media.map(nameOf)].map(visible);
 }
 
-/** All of it, for reading: the texts in an object as texts, the rest as indented JSON. */
+/** A whole result for reading: strings in an object as text, the rest as indented JSON. */
 export function wholeResult(output: Json, media: readonly Media[] = []): string[] {
   const linesOf = (value: Json): string[] => (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n");
   const field = ([key, value]: [string, Json]): string[] => {
@@ -191,7 +191,7 @@ export function wholeResult(output: Json, media: readonly Media[] = []): string[
 const nameOf = ({ mediaType, data = "", name = "" }: Media): string =>
   `[${mediaType} ${name || `${Math.ceil((data.length * 3) / 4)} bytes`}]`;
 
-/** `231 in · 24 out`, as far as it is known. */
+/** `231 in · 24 out`, as far as known. */
 export function usageText({ inputTokens, outputTokens, cachedTokens }: Usage): string {
   const count = (n: number): string => n.toLocaleString("en");
   return [
@@ -200,7 +200,7 @@ export function usageText({ inputTokens, outputTokens, cachedTokens }: Usage): s
   ].join(" · ");
 }
 
-/** The same events for a pipe: the words of the answer, and nothing else. Control characters are visible here, too. */
+/** Text of the answer for a pipe. Control characters are escaped here, too. */
 export const plainText = (text: string): string =>
   text
     .split(/([\n\t])/)

@@ -1,4 +1,4 @@
-/** What a chat is made of, before the first word: the model, the tools, and what must be closed in the end. */
+/** Sets up a chat: its model, its tools, and what must be closed at the end. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -42,18 +42,18 @@ export interface Setup {
   readonly chat: Chat;
   readonly speaker: Speaker;
   readonly sources: readonly Source[];
-  /** Whose files the model may use. */
+  /** The folder whose files the model may use. */
   readonly folder: string;
-  /** Another conversation, with the same tools. */
+  /** Begins another conversation with the same tools. */
   open(speaker: Speaker, data?: ChatData): Chat;
   close(): Promise<void>;
 }
 
-/** Who sits before it. */
+/** The user of the chat, or a script in their place. */
 export interface Person {
-  /** Asked before a tool runs that others brought and that may change things. */
+  /** Called before a tool of --tool or --mcp runs, unless it is read-only. */
   ask(call: ToolCall, signal: AbortSignal): Approval | Promise<Approval>;
-  /** Told once what a model's server is not told, or does not do. */
+  /** Called once for each setting that could not be passed on, or that the model's server ignored. */
   warn(message: string): void;
 }
 
@@ -95,12 +95,12 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
 function toldOnce(person: Person): (warning: Warning) => void {
   const warned = new Set<string>();
   return ({ code, message }) => {
-    if (code !== "converted" && !warned.has(message)) person.warn(message); // what was said otherwise was said
+    if (code !== "converted" && !warned.has(message)) person.warn(message); // "converted": nothing was lost
     warned.add(message);
   };
 }
 
-/** A server without a list of its models takes a name all the same. */
+/** A server that does not list its models can still be asked for one by name. */
 async function modelsOf(sources: readonly Source[], name: string | undefined): Promise<Speaker[]> {
   try {
     return await speakersOf(sources);
@@ -111,7 +111,7 @@ async function modelsOf(sources: readonly Source[], name: string | undefined): P
   }
 }
 
-/** What a chat is told of the model that speaks. */
+/** The options of a chat with this model. */
 export function speakerOptions({ source, model }: Speaker) {
   const limit = source.context ?? model.contextLength;
   return { engine: source.engine, model: model.id, context: limit === undefined ? undefined : { limit } };
@@ -126,7 +126,7 @@ export async function loadChat(file: string): Promise<ChatData> {
   }
 }
 
-/** What may take a minute is said meanwhile, to whoever sits there. */
+/** Shows in a terminal what is being waited for, since it may take a minute. */
 async function waiting<T>(what: string, work: Promise<T>): Promise<T> {
   const { stderr } = process;
   const late = stderr.isTTY ? setTimeout(() => stderr.write(`${what} …`), SAID_AFTER_MS) : undefined;
@@ -140,9 +140,9 @@ async function waiting<T>(what: string, work: Promise<T>): Promise<T> {
 
 const SAID_AFTER_MS = 500;
 
-// ---- Tools of others
+// ---- The user's tools
 
-/** As they are now. The first of a name: what a user gives comes before what is built in. */
+/** The current tools. Of several with one name the first is used: the user's tools come before the built-in ones. */
 const together = (own: readonly ChatTool[], servers: readonly Connected[], ours: readonly ChatTool[]): ToolSet => ({
   get tools() {
     const names = own.map(({ tool }) => tool.name);
@@ -166,7 +166,7 @@ async function loadTools(file: string): Promise<ChatTool[]> {
   return tools;
 }
 
-/** What defineTool has made; or what it takes, for who runs `npx dragoman` has no package to import it from. */
+/** A tool made with `defineTool`, or its definition: a user of `npx dragoman` cannot import `defineTool`. */
 const toolOf = (value: unknown): ChatTool[] => (isTool(value) ? [value] : isDefinition(value) ? [defineTool(value)] : []);
 
 const isTool = (value: unknown): value is ChatTool => isObject(value) && "tool" in value && typeof value.check === "function";

@@ -1,4 +1,4 @@
-/** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say; else the embedded one, and what runs here. */
+/** Where the models of a chat are: as `--upstream` and `--model` say, or else the embedded model and the servers found on this machine. */
 import type { Engine } from "../../engines/index.ts";
 import { layered } from "../../gateway/modes.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
@@ -9,16 +9,16 @@ import { connectAll, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags, type
 
 export interface Source {
   readonly name: string;
-  /** In words: where it is and what it speaks. */
+  /** Where it is and what it speaks, for the user. */
   readonly about: string;
   readonly engine: Engine;
-  /** How long a conversation may be, where that was said. */
+  /** How long a conversation may be, if `--context` is given. */
   readonly context?: number | undefined;
-  /** What one should know who talks to it. */
+  /** A note for the user. */
   readonly note?: string;
 }
 
-/** A model of a source. */
+/** A model, and where it is. */
 export interface Speaker {
   readonly source: Source;
   readonly model: ModelInfo;
@@ -28,7 +28,7 @@ export interface SourceFlags extends UpstreamFlags, ModelFlags {
   model?: string;
 }
 
-/** The first of them is where the conversation begins. `machine`: what runs on it. */
+/** The conversation begins with the first source. `machine` finds servers on this machine. */
 export async function sourcesOf(flags: SourceFlags, machine = fromMachine): Promise<Source[]> {
   const { upstream } = flags;
   if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags);
@@ -48,8 +48,8 @@ const connected = async (upstreams: Upstreams, { dialect, context }: ModelFlags 
     context,
   }));
 
-const HERE = "or run a model here: --model hf:owner/repo";
-const SPEAKER = "a tiny model that speaks the format of tool calls and knows nothing; --model and --upstream bring another";
+const HERE = "or run a model in this process: --model hf:owner/repo";
+const SPEAKER = "a tiny model that can write tool calls but knows nothing; choose another with --model or --upstream";
 
 async function inProcess(model: string, flags: ModelFlags): Promise<Source> {
   const { engine, warnings } = await openModel(model, flags);
@@ -58,7 +58,7 @@ async function inProcess(model: string, flags: ModelFlags): Promise<Source> {
   return { name: "in process", about, engine, ...(model === "embedded" ? { note: SPEAKER } : {}) };
 }
 
-/** Without its runtime there may be other models: then it is only said why it is not there. */
+/** The embedded model; or, if its runtime is missing, the reason, since there may be other models. */
 async function openEmbedded(flags: ModelFlags): Promise<Source | string | undefined> {
   if (!hasEmbedded()) return undefined;
   try {
@@ -69,7 +69,7 @@ async function openEmbedded(flags: ModelFlags): Promise<Source | string | undefi
   }
 }
 
-/** All models of all sources. One that does not answer has none; if none answers, that is said. */
+/** All models of all sources. A source that does not answer has none; throws if no source answers. */
 export async function speakersOf(sources: readonly Source[]): Promise<Speaker[]> {
   const lists = await Promise.allSettled(sources.map(({ engine }) => engine.models()));
   const speakers = lists.flatMap((list, i) => {
@@ -81,7 +81,7 @@ export async function speakersOf(sources: readonly Source[]): Promise<Speaker[]>
   return speakers;
 }
 
-/** The model of that name, or the only one whose name begins so; without a name, the first. */
+/** The model of that name, or the only one whose name begins with it; without a name, the first. */
 export function speakerOf(speakers: readonly Speaker[], name: string | undefined): Speaker {
   const [first] = speakers;
   if (!first) throw new Complaint("the upstream has no model");
@@ -92,6 +92,6 @@ export function speakerOf(speakers: readonly Speaker[], name: string | undefined
   if (found) return found;
   const names = speakers.map(({ model }) => visible(model.id));
   throw new Complaint(
-    `there is no model ${visible(name)}; there is ${names.slice(0, 20).join(", ")}${names.length > 20 ? ` and ${names.length - 20} more` : ""}`,
+    `there is no model ${visible(name)}; available: ${names.slice(0, 20).join(", ")}${names.length > 20 ? ` and ${names.length - 20} more` : ""}`,
   );
 }

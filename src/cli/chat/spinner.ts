@@ -1,9 +1,9 @@
-/** Something that moves while the model or a tool is at work, on a line of its own that is gone when there is something to read. */
+/** Shows that the model or a tool is working, on a line of its own that is cleared when there is output. */
 import { clearLine, type Output, obeys, type Palette } from "../terminal.ts";
 
 const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const FRAME_MS = 100;
-/** What is quick needs no sign. */
+/** The seconds are shown only from here on. */
 const SECONDS_AFTER = 2;
 
 export class Spinner {

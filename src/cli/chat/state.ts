@@ -1,4 +1,4 @@
-/** Where this program keeps what belongs to the user; whoever writes makes it. */
+/** Where this program keeps its state. The folder may not exist: a writer must create it. */
 import { join } from "node:path";
 import { home } from "../../engines/home.ts";
 

@@ -1,4 +1,4 @@
-/** The conversation itself: in a terminal, over lines that are piped in, or for one prompt. */
+/** The conversation itself: in a terminal, with piped lines, or for one prompt. */
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
@@ -16,7 +16,6 @@ import { type ChatFlags, type Person, type Setup, setUp } from "./setup.ts";
 import { Spinner } from "./spinner.ts";
 import { stateFolder } from "./state.ts";
 
-/** Where the words come from and go to. */
 export interface Streams {
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
@@ -43,22 +42,22 @@ export async function chat(flags: ChatFlags, streams: Streams = process): Promis
 
 // ---- Without a terminal
 
-/** Scripts are not asked: they have said what may run. */
+/** Scripts are not asked: what may run was decided with the options. */
 const SCRIPT: Person = {
   ask: () => true,
   warn: (message) => void process.stderr.write(`dragoman: ${visible(message)}\n`),
 };
 
-/** `-p`: what is piped in stands behind the prompt. */
+/** `-p`: piped input is appended to the prompt. */
 async function answerOnce(prompt: string, { chat }: Setup, { json = false }: ChatFlags): Promise<void> {
   const text = [prompt, await pipedIn()].filter((part) => part.trim() !== "").join("\n\n");
-  if (text === "") throw new Complaint("the prompt is empty, and nothing is piped in: there is nothing to answer");
+  if (text === "") throw new Complaint("the prompt is empty, and there is no piped input: there is nothing to answer");
   await answer(chat, text, json);
 }
 
 /**
- * Whoever starts a program often leaves its stdin open and writes nothing: that is not waited for. Node gives every program that it starts a
- * socket, mostly for nothing; a shell makes a pipe because somebody wants one.
+ * How long to wait for piped input, since a caller may leave stdin open and write nothing. Node gives every child process a socket, mostly
+ * unused; a shell makes a pipe only on purpose.
  */
 const FIRST_BYTE_MS = { pipe: 2000, socket: 500 };
 
@@ -76,7 +75,7 @@ async function pipedIn(): Promise<string> {
   });
   if (isThere) return (await readText()).trimEnd();
   stdin.destroy();
-  if (kind === "pipe") process.stderr.write("dragoman: nothing was piped in; going on without\n");
+  if (kind === "pipe") process.stderr.write("dragoman: no piped input; going on without it\n");
   return "";
 }
 
@@ -89,7 +88,7 @@ function kindOfStdin(): "pipe" | "socket" | undefined {
   }
 }
 
-/** Every line that is piped in is a message. */
+/** Every piped line is a message. */
 async function answerLines({ chat }: Setup, { json = false }: ChatFlags): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) if (line.trim() !== "") await answer(chat, line, json);
 }
@@ -112,19 +111,19 @@ async function answer(chat: Chat, text: string, json: boolean): Promise<void> {
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {
-  length: "the answer reached the limit of its length",
+  length: "the answer was cut off at the limit of its length",
   "content-filter": "the answer was stopped by a content filter",
-  "tool-calls": "a tool was called that nothing runs here",
-  "max-steps": "the model called tools again and again; it was stopped",
+  "tool-calls": "the model called a tool that cannot be run here",
+  "max-steps": "the model called tools again and again, and was stopped",
 };
 
-/** Why a turn ended without an answer, or without all of it; and when the server may be asked again, if it says so. */
+/** Why a turn ended without a complete answer, and when to try again, if the server says so. */
 function whyOf({ reason, error }: Turn): string {
   const { message = ENDINGS[reason] ?? reason, retryAfterMs } = error ?? {};
-  return retryAfterMs === undefined ? message : `${message} (it may be asked again in ${Math.ceil(retryAfterMs / 1000)} s)`;
+  return retryAfterMs === undefined ? message : `${message} (try again in ${Math.ceil(retryAfterMs / 1000)} s)`;
 }
 
-/** On a terminal as in a conversation; in a pipe the words of the answer alone. */
+/** In a terminal, prints as in a conversation; in a pipe, only the text of the answer. */
 function printerFor(): (event: ChatEvent) => string {
   if (process.stdout.isTTY) {
     const screen = new Screen({ palette: paletteOf(process.stdout), width: widthOfScreen(process.stdout) });
@@ -134,7 +133,7 @@ function printerFor(): (event: ChatEvent) => string {
   return (event) => {
     const text = event.type === "text" || event.type === "refusal" ? plainText(event.text) : "";
     if (text !== "") last = text;
-    // Words before a call and behind it are on lines of their own, and the last line has its end.
+    // Text before and after a call is on separate lines, and the last line is ended.
     if (event.type !== "finish" || last.endsWith("\n")) return text;
     last = "\n";
     return last;
@@ -150,11 +149,11 @@ class Conversation implements Person {
   readonly #palette: Palette;
   readonly #spinner: Spinner;
   readonly #editor: Editor;
-  /** Tools that the user has allowed for good. */
+  /** Tools that the user has always allowed. */
   readonly #allowed = new Set<string>();
-  /** Of the answer that is coming. */
+  /** Prints the current answer. */
   #screen: Screen | undefined;
-  /** What is to be said when the answer is over. */
+  /** Printed after the answer. */
   #warnings: string[] = [];
 
   constructor({ stdin: input, stdout: output }: Streams) {
@@ -170,7 +169,7 @@ class Conversation implements Person {
     const width = (): number => widthOfScreen(this.#output);
     const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, width };
     const close = (): void => this.#editor.close();
-    const leave: NodeJS.SignalsListener = (_, number = 0) => process.exit(128 + number); // the terminal is given back, too
+    const leave: NodeJS.SignalsListener = (_, number = 0) => process.exit(128 + number); // `exit` restores the terminal
     process.on("exit", close).on("SIGTERM", leave).on("SIGHUP", leave);
     this.#output.write(welcome(setup, talk));
     this.#editor.open();
@@ -193,7 +192,7 @@ class Conversation implements Person {
     this.#output.write("\n");
   }
 
-  /** Before a tool of somebody else runs. */
+  /** Asks before a tool of --tool or --mcp runs. */
   async ask(call: ToolCall, signal: AbortSignal): Promise<boolean | string> {
     if (this.#allowed.has(call.name)) return true;
     const { bold, dim, yellow } = this.#palette;
@@ -210,7 +209,7 @@ class Conversation implements Person {
     this.#warnings.push(message);
   }
 
-  /** `false`: the end. */
+  /** `false`: the user leaves. */
   async #command(text: string, talk: Talk): Promise<boolean> {
     try {
       const { text: shown, send: again, leave } = await runCommand(text, talk);
@@ -230,7 +229,7 @@ class Conversation implements Person {
     const stopListening = this.#editor.listen(() => {
       if (!abort.signal.aborted) return abort.abort();
       this.#editor.close();
-      process.exit(130); // whoever presses twice means it
+      process.exit(130); // the second Ctrl-C ends the program
     });
     const screen = new Screen({ palette: this.#palette, width: widthOfScreen(output) });
     this.#screen = screen;
@@ -268,18 +267,18 @@ function welcome({ chat, folder, sources }: Setup, { speaker, palette, width }: 
     `\n${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}\n`,
     source.note === undefined ? "" : about(source.note),
     about([tools, ...files, ...(sources.length > 1 ? ["/model lists other models"] : []), "/help for more"].join(" · ")),
-    chat.turns.length > 0 ? about(`a conversation of ${counted(chat.turns.length, "turn")} goes on`) : "",
+    chat.turns.length > 0 ? about(`continuing a conversation of ${counted(chat.turns.length, "turn")}`) : "",
     "\n",
     ...examples.map((example, i) => `${dim(i === 0 ? "try" : "   ")}  ${cyan(example)}\n`),
     examples.length > 0 ? "\n" : "",
   ].join("");
 }
 
-/** How a turn ended, and what it cost. */
+/** The line below a turn: how it ended, its steps, tokens and time. */
 function ending({ chat, palette: { dim, red, yellow } }: Talk, seconds: number): string {
   const turn = chat.turns.at(-1);
   const cost = dim([costOf(chat), `${seconds.toFixed(1)} s`].filter(Boolean).join(" · "));
   if (!turn || turn.reason === "stop") return `${cost}\n`;
   if (turn.reason === "aborted") return `${yellow("stopped")}  ${cost}\n`;
-  return `${red(visible(whyOf(turn)))}  ${cost}${dim(" · /retry sends it again, /undo takes it back")}\n`;
+  return `${red(visible(whyOf(turn)))}  ${cost}${dim(" · /retry sends it again, /undo removes it")}\n`;
 }

@@ -35,7 +35,7 @@ test.each([
   ["(2 + 3", ") is missing"],
   ["2 3", "did not expect 3"],
   ["1 / 0", "division by zero"],
-  ["sqrt(-1)", "no such number"],
+  ["sqrt(-1)", "not a real number"],
   ["process.exit()", 'cannot read ".exit()"'],
   ["process(1)", "process is neither"],
   ["constructor", "constructor is neither"],

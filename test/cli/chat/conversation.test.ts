@@ -90,7 +90,7 @@ describe("over streams", () => {
     await streams.shows(/\d out/);
     await streams.shows("› ");
     await streams.type("C-c");
-    await streams.shows("once more leaves");
+    await streams.shows("again to leave");
     await streams.type("C-c");
     await over;
   });
@@ -105,7 +105,7 @@ describe("over streams", () => {
     await streams.shows("saved to");
     const other = join(state, "package.json");
     writeFileSync(other, "{}");
-    await streams.says(`/save ${other}`, "package.json is there and is no saved conversation");
+    await streams.says(`/save ${other}`, "package.json exists and is not a saved conversation");
     expect(readFileSync(other, "utf8")).toBe("{}");
     await streams.says(`/save ${join(state, "no", "folder.json")}`, "folder.json: there is no such folder");
     await streams.says("/prompt 9", "there is no turn 9: the conversation has 1 turn");
@@ -199,7 +199,7 @@ describe("over streams", () => {
         .map(({ content }) => content);
     const file = join(state, "old.json");
     for (const text of ["/retry", "first", `/save ${file}`, "second", "/undo"]) {
-      await streams.says(text, /\d out|saved to|turn left|nothing to send/, "› ");
+      await streams.says(text, /\d out|saved to|turn left|no message to send/, "› ");
     }
     await streams.says("/retry", /\d out/);
     expect(said()).toEqual(["first"]);

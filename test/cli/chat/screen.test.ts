@@ -146,7 +146,7 @@ describe("colours", () => {
     expect(written).toBe("\x1b]11;#000080\x1b\\\x1b]10;#ffffff\x1b\\");
     terminal.restore();
     expect(written).toContain("\x1b]111\x1b\\\x1b]110\x1b\\");
-    expect(() => terminal.paint("\x1b[2J")).toThrow("no color");
+    expect(() => terminal.paint("\x1b[2J")).toThrow("not a known color");
     expect(() => new Terminal({ write: () => true }).paint("red")).toThrow("not a terminal");
   });
 });

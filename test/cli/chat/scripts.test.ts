@@ -79,7 +79,7 @@ describe("-p", () => {
 
   test.each(["", "  \n"])("an empty prompt, %j, reaches no model", async (prompt) => {
     const { url, bodies } = await startModel(() => ["Hello?"]);
-    const stderr = "dragoman: the prompt is empty, and nothing is piped in: there is nothing to answer\n";
+    const stderr = "dragoman: the prompt is empty, and there is no piped input: there is nothing to answer\n";
     expect(await chat(["--upstream", url, "-p", prompt], "")).toEqual({ code: 2, stdout: "", stderr });
     expect(bodies()).toEqual([]);
     expect(await chat(["--upstream", url, "-p", prompt], "Hi")).toMatchObject({ code: 0, stdout: "Hello?\n" });
@@ -127,10 +127,10 @@ describe("-p", () => {
     const gone = await chat(["--upstream", `${nobody}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
     expect(gone).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^dragoman: .*\n$/) });
     const unknown = await chat(["--upstream", url, "--model", "huge", "-p", "hi"]);
-    expect(unknown).toMatchObject({ code: 2, stderr: "dragoman: there is no model huge; there is small, large\n" });
+    expect(unknown).toMatchObject({ code: 2, stderr: "dragoman: there is no model huge; available: small, large\n" });
     const busy = await startServer(answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "7" }));
     const later = await chat(["--upstream", busy.url, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
-    expect(later).toMatchObject({ code: 2, stderr: "dragoman: slow down (it may be asked again in 7 s)\n" });
+    expect(later).toMatchObject({ code: 2, stderr: "dragoman: slow down (try again in 7 s)\n" });
   });
 });
 
@@ -252,13 +252,13 @@ describe("--mcp", () => {
   });
 
   test.each([
-    ["empty.json", {}, 'there are no "mcpServers"'],
+    ["empty.json", {}, 'it has no "mcpServers"'],
     ["neither.json", { mcpServers: { x: {} } }, "x: it has neither a command nor a url"],
-    ["args.json", { mcpServers: { x: { command: "a", args: "b" } } }, "x: args is no list"],
+    ["args.json", { mcpServers: { x: { command: "a", args: "b" } } }, "x: args must be a list"],
     [
       "key.json",
       { mcpServers: { x: { url: "http://127.0.0.1:1", headers: { authorization: `Bearer \${NO_SUCH_KEY}` } } } },
-      "no variable NO_SUCH_KEY",
+      "the environment variable NO_SUCH_KEY is not set",
     ],
   ])("a file with a mistake is reported: %s", async (name, json, why) => {
     const { url } = await startModel(() => ["Hi"]);
