@@ -32,11 +32,11 @@ const entries = [
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 30_500,
+    limit: 30_520,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 63_800, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 63_880, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.

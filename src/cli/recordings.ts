@@ -170,7 +170,7 @@ export function show(recording: Recording, output: Output): void {
     "",
     ...printed(columns, palette, width),
     "",
-    palette.bold("what became of it"),
+    palette.bold("how Dragoman read it"),
     ...partsOf(events, palette, width),
     "",
     ...(anomalies.length === 0

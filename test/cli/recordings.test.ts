@@ -96,7 +96,6 @@ test("keys from a changed configuration are not recorded, either", async () => {
   const records = tempFolder();
   const env = { FIRST: "canary-first", SECOND: "canary-second" };
   const gateway = await start(["serve", "--config", file, "--record", records], LISTENING, env);
-  await ask(gateway.url); // the file is watched only after the line with the URL
   writeFileSync(file, config("SECOND"));
   while (!(await ask(gateway.url)).includes("canary-second"));
   await gateway.stop();

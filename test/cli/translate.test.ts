@@ -69,13 +69,14 @@ describe("a request", () => {
 describe("--stream", () => {
   test.each(["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"])(
     "input that is not a stream of %s is a mistake",
-    (from) => 
+    (from) => {
       for (const text of ["", "hello world\n", '{"model":"m","messages":[]}'])
         expect(translate(from, "openai-chat", ["--stream"], text)).toMatchObject({
           code: 2,
           stdout: "",
           stderr: expect.stringMatching(new RegExp(`^dragoman: stdin is not a stream of ${from}: .*\\n$`)),
-        });,
+        });
+    },
   );
   test("an error that a server streamed is translated", () => {
     const error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"too much"}}\n\n';
