@@ -63,6 +63,7 @@ function checkMessage(value: unknown, path: string): void {
   if (message.role === "tool") {
     if (typeof message.id !== "string" || typeof message.name !== "string" || message.output === undefined)
       throw new Error(`${path} must have id, name and output`);
+    for (const [i, part] of listAt(message.media ?? [], `${path}.media`).entries()) checkPart(part, `${path}.media[${i}]`, ["media"]);
     return;
   }
   for (const [i, value] of listAt(message.content, `${path}.content`).entries()) {

@@ -55,8 +55,8 @@ export class Sandbox {
   }
 
   async #root(): Promise<string> {
-    await mkdir(this.folder, { recursive: true });
-    return realpath(this.folder);
+    await reworded("the folder", mkdir(this.folder, { recursive: true }));
+    return reworded("the folder", realpath(this.folder));
   }
 
   /** The real path of a file that exists or will be created. Throws for a pipe, socket or device, since opening one may block for ever. */

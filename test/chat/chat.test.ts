@@ -705,6 +705,10 @@ describe("history is plain data", () => {
     [{ version: 1, messages: [{ role: "robot" }] }, "messages[0].role"],
     [{ version: 1, messages: [{ role: "user", content: [{ type: "song" }] }] }, "messages[0].content[0].type"],
     [{ version: 1, messages: [{ role: "tool", id: "a" }], turns: [] }, "messages[0] must have"],
+    [
+      { version: 1, messages: [{ role: "tool", id: "a", name: "f", output: "", media: [{ type: "text", text: "" }] }] },
+      "messages[0].media[0].type must be one of media",
+    ],
     [{ version: 1, messages: [{ role: "user", content: [{ type: "text" }] }] }, "messages[0].content[0].text must be a string"],
     [
       { version: 1, messages: [{ role: "user", content: [{ type: "tool-call" }] }] },

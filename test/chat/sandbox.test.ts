@@ -76,6 +76,13 @@ describe("a path that leads out is refused, and nothing outside is touched", () 
   });
 });
 
+test("a folder that cannot be made is an error without its path", async () => {
+  writeFileSync(join(folder, "file"), "");
+  const error = await new Sandbox(join(folder, "file", "box")).list().catch((error: Error) => error.message);
+  expect(error).toMatch(/^the folder: /);
+  expect(error).not.toContain(folder);
+});
+
 test("errors say what is wrong, without paths of this machine", async () => {
   await expect(sandbox.read("none.txt")).rejects.toThrow(/^none\.txt: there is no such file$/);
   mkdirSync(join(folder, "sub"));

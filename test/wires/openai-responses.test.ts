@@ -788,6 +788,26 @@ describe("answers read from servers' streams", () => {
     const { content } = collect(read(added.join("") + end));
     expect(content.map((part) => ("text" in part ? part.text : "")).join("")).toBe("OneTwo");
   });
+  test.each([0, 1])("a call that only the last event has is not lost, and none is made twice: %i of two were streamed", (streamed) => {
+    const frame = (fields: object) => `data: ${JSON.stringify(fields)}\n\n`;
+    const message = { type: "message", id: "msg_1", content: [{ type: "output_text", text: "One" }] };
+    const calls = [1, 2].map((n) => ({ type: "function_call", id: `fc_${n}`, call_id: `c${n}`, name: "f", arguments: `{"n":${n}}` }));
+    const events = read(
+      [
+        frame({ type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "One" }),
+        ...calls.slice(0, streamed).map((item, i) => frame({ type: "response.output_item.done", output_index: i + 1, item })),
+        frame({ type: "response.completed", response: { id: "resp_1", status: "completed", output: [message, ...calls] } }),
+      ].join(""),
+    );
+    expect(collect(events)).toMatchObject({
+      content: [
+        { text: "One" },
+        { type: "tool-call", id: "c1", arguments: { n: 1 } },
+        { type: "tool-call", id: "c2", arguments: { n: 2 } },
+      ],
+      finish: { reason: "tool-calls" },
+    });
+  });
   test("a turn with reasoning, text and calls is read", () => {
     const events = read(fixture("tool-turn"));
     const item = {
@@ -912,9 +932,12 @@ describe("answers read from servers' streams", () => {
       'data: nonsense\n\ndata: 5\n\ndata: {"type":"response.output_item.done","item":7,"output_index":0}\n\ndata: {"type":"response.function_call_arguments.delta"}\n\n';
     expect(collect(read(noise + fixture("tool-turn"))).finish).toMatchObject({ reason: "tool-calls" });
   });
-  test("a body that is no answer is quoted in the error", () => {
-    const error = { code: "upstream", message: "the server sent an invalid answer: <html>Log in" };
-    expect(wire.decodeResponse("<html>Log in").finish).toEqual({ reason: "error", error });
+  test.each<[unknown, string]>([
+    ["<html>Log in", "<html>Log in"],
+    [{ message: "Hello" }, '{"message":"Hello"}'],
+  ])("a body that is not an answer is quoted in the error: %j", (body, quoted) => {
+    const error = { code: "upstream", message: `the server sent an invalid answer: ${quoted}` };
+    expect(wire.decodeResponse(body).finish).toEqual({ reason: "error", error });
   });
   const names = readdirSync(fixtures).map((file) => file.replace(".sse", ""));
   test.each(names)("%s gives the same answer, cut anywhere", (name) => {

@@ -30,6 +30,9 @@ const FUNCTIONS: Readonly<Record<string, (...values: number[]) => number>> = {
   hypot: Math.hypot,
 };
 
+/** The functions of any number of values. */
+const SEVERAL: ReadonlySet<string> = new Set(["min", "max", "hypot"]);
+
 /** Spellings of the same sign. */
 const SIGNS: Readonly<Record<string, string>> = { "×": "*", "·": "*", "÷": "/", ":": "/", "−": "-", "**": "^" };
 
@@ -140,6 +143,7 @@ class Parser {
     const values = [this.#sum()];
     while (this.#take(",")) values.push(this.#sum());
     this.#expect(")");
+    if (values.length > 1 && !SEVERAL.has(name)) throw new Error(`${name} takes one number, not ${values.length}`);
     return FUNCTIONS[name]?.(...values) ?? Number.NaN;
   }
 

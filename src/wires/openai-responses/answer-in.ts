@@ -1,6 +1,6 @@
 /**
  * Reads a server's answer, whole or streamed. The `done` event of a text repeats its deltas, and the done item repeats its texts: what a
- * server leaves out is taken from the next of these. The last event repeats all items; they are read only if none was streamed.
+ * server leaves out is taken from the next of these. The last event repeats all items; if any was streamed, only calls that were not are read.
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
@@ -81,10 +81,13 @@ export class ResponseReader extends AnswerReader {
   readonly #items = new Map<Json, Item>();
   #last: Item | undefined;
   #count = 0;
+  #calls = 0;
   #spoke = false;
 
   override body(body: Fields): void {
-    this.#end(body);
+    const { output, status } = body.value;
+    if (output === undefined && status === undefined) this.broken(body.value);
+    else this.#end(body);
   }
   end(): void {
     this.#finish({});
@@ -150,6 +153,7 @@ export class ResponseReader extends AnswerReader {
       item.ask("status");
       found.state = itemState(item);
       if (found.type.endsWith("_call")) {
+        this.#calls++;
         const [name = "", namespace] = [item.text("name"), item.text("namespace")];
         if (namespace === name) found.state.push(quietState("#namespace", namespace));
         this.call({ index: found.index, id: item.text("call_id"), name: flatName(namespace, name), state: found.state });
@@ -230,9 +234,12 @@ export class ResponseReader extends AnswerReader {
   #end(response: Fields): void {
     this.#start(response);
     const isStreamed = this.#count > 0;
+    let known = this.#calls;
     response.each("output", (item, output_index) => {
-      if (isStreamed) return;
-      if (ITEMS.has(String(item.value.type))) this.#done(this.#itemOf({ output_index }, item), item);
+      const type = String(item.value.type);
+      // Of an answer that was streamed, only the calls that were not are news. They are counted, since some servers change their ids.
+      if (isStreamed && !(ITEMS.has(type) && type.endsWith("_call") && known-- <= 0)) return;
+      if (ITEMS.has(type)) this.#done(this.#itemOf({ output_index }, item, isStreamed), item);
       else this.extend({ type: "response.output_item.done", output_index, item: item.value }, false);
     });
     const usage = response.object("usage");

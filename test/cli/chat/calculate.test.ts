@@ -36,6 +36,7 @@ test.each([
   ["2 3", "did not expect 3"],
   ["1 / 0", "division by zero"],
   ["sqrt(-1)", "not a real number"],
+  ["sqrt(4, 9)", "sqrt takes one number, not 2"],
   ["process.exit()", 'cannot read ".exit()"'],
   ["process(1)", "process is neither"],
   ["constructor", "constructor is neither"],
