@@ -51,3 +51,30 @@ test("a request of the server's own wire is sent unchanged, and its refusal is p
   expect([finishes, bodies.length]).toEqual([["bad-request"], 1]);
   await engine.close();
 });
+
+test("a model that refuses the old name of the token limit, and then its value, gets both as it wants them", async () => {
+  const limits: unknown[][] = [];
+  const server = await startServer((response, { body }) => {
+    const { max_tokens, max_completion_tokens } = JSON.parse(body) as { max_tokens?: number; max_completion_tokens?: number };
+    limits.push([max_tokens, max_completion_tokens]);
+    const message =
+      max_tokens !== undefined
+        ? "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        : Number(max_completion_tokens) > 16384 &&
+          "max_completion_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.";
+    const said = message ? { error: { message, type: "invalid_request_error" } } : CHAT;
+    response.writeHead(message ? 400 : 200, json).end(JSON.stringify(said));
+  });
+  const engine = createRemote({ wire: "openai-chat", url: `${server.url}/v1` });
+  for (let i = 0; i < 2; i++) {
+    const events = await all(engine.generate({ model: "m", messages: request.messages, maxTokens: 32000 }));
+    expect(events.at(-1)).toMatchObject({ reason: "stop" });
+  }
+  expect(limits).toEqual([
+    [32000, undefined],
+    [undefined, 32000],
+    [undefined, 16384],
+    [undefined, 16384],
+  ]);
+  await engine.close();
+});

@@ -8,7 +8,7 @@ import { isForced } from "../../wires/adapt.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
 import { callIds, saidIn } from "../../wires/calls.ts";
 import { ownState } from "../../wires/opaque.ts";
-import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
+import { WIRE as CHAT, NEWER, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { hasOtherIds, refusesIds, withItsIds } from "./ids.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
@@ -112,7 +112,7 @@ const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least
  * of items is 4`.
  */
 const STOPS = /\bstop(?:_?sequences)?\b.{0,300}?(?:at most|maximum (?:length|number of items is)|up to) (?<most>\d+)/is;
-const NEWER = /\bmax_tokens\b.*max_completion_tokens/;
+const OLD_NAME = /\bmax_tokens\b.*max_completion_tokens/;
 /**
  * DeepSeek and Kimi: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call
  * message`, `Missing reasoning_content field`.
@@ -209,9 +209,10 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
   },
   isNewer: {
     isOurs: true,
-    learn: ({ error }, { maxTokens = 0 }) => (isBad(error) && maxTokens > 0 && NEWER.test(error.message)) || undefined,
-    heed: ({ maxTokens, ...request }) =>
-      maxTokens === undefined ? undefined : { request: withExtra(request, "max_completion_tokens", maxTokens) },
+    learn: ({ error }, { maxTokens = 0, extra }) =>
+      (isBad(error) && maxTokens > 0 && !ownState(CHAT, extra, NEWER) && OLD_NAME.test(error.message)) || undefined,
+    // Only marked: the limit stays where it is, since the model may refuse its value, too.
+    heed: (request) => (request.maxTokens === undefined ? undefined : { request: withExtra(request, NEWER) }),
   },
   isThoughtful: {
     learn: ({ error, said }, { messages }) => (isBad(error) && THOUGHTS.test(said) && messages.some(isThoughtless)) || undefined,
@@ -253,7 +254,7 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       (stream && refusal.said.includes(STREAM_OPTIONS) && !ownState(CHAT, extra, STREAM_OPTIONS) && isRefused(refusal)) || undefined,
     heed: (request) => {
       const message = `the server refuses ${STREAM_OPTIONS}: it was not asked for the usage`;
-      if (request.stream) return { request: withExtra(request, UNCOUNTED, true), warning: { code: "dropped", message } };
+      if (request.stream) return { request: withExtra(request, UNCOUNTED), warning: { code: "dropped", message } };
     },
   },
   isSilent: {
@@ -375,9 +376,9 @@ const dropped = (refused: readonly string[]): Warning => ({
   message: `the model refuses ${refused.join(", ")}: it was asked without`,
 });
 
-const withExtra = (request: Request, kind: string, data: number | true): Request => ({
+const withExtra = (request: Request, kind: string): Request => ({
   ...request,
-  extra: [...(request.extra ?? []), { wire: CHAT, kind, data, quiet: true }],
+  extra: [...(request.extra ?? []), { wire: CHAT, kind, data: true, quiet: true }],
 });
 
 function limited(request: Request, maxTokens: number, how: string, why: string): Heeded | undefined {

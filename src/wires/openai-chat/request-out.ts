@@ -16,6 +16,7 @@ import {
   AS_PART,
   AUDIO,
   DETAILS,
+  NEWER,
   OFFICIAL_SAMPLING,
   PART,
   SAMPLING,
@@ -72,6 +73,7 @@ const ABLE_TO_OWN: Abilities = { ...ABLE, resultMedia: true };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
   const { official, maxTokensField = "max_completion_tokens" } = profile;
+  const isOlder = maxTokensField === "max_tokens" && !ownState(WIRE, given.extra, NEWER);
   const isOwn = given.from === WIRE;
   const able = official ? (isOwn ? OFFICIAL : OFFICIAL_TO_OTHERS) : isOwn ? ABLE_TO_OWN : ABLE_TO_OTHERS;
   const out = adapt(given, able, profile);
@@ -87,8 +89,8 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     stream: stream && true,
     stream_options: stream && !ownState(WIRE, given.extra, UNCOUNTED) ? { include_usage: true } : undefined,
     reasoning_effort: ownState(WIRE, given.extra, THINKS) ? undefined : thinking && effortWord(thinking, warnings),
-    max_tokens: maxTokensField === "max_tokens" ? request.maxTokens : undefined,
-    max_completion_tokens: maxTokensField === "max_completion_tokens" ? request.maxTokens : undefined,
+    max_tokens: isOlder ? request.maxTokens : undefined,
+    max_completion_tokens: isOlder ? undefined : request.maxTokens,
     stop: request.stop,
     response_format: writeOutput(out, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),

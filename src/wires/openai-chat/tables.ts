@@ -31,6 +31,8 @@ export const FUNCTIONS = "#functions";
 export const THINKS = "#thinks";
 /** Marks a server that does not know `stream_options`: it is not asked for a stream's usage. */
 export const UNCOUNTED = "#uncounted";
+/** Marks a model that knows the token limit only as `max_completion_tokens`, whatever its server's profile says. */
+export const NEWER = "#newer";
 
 export const OFFICIAL_SAMPLING = spelling("temperature topP seed presencePenalty frequencyPenalty");
 /** With those of other servers. */
