@@ -51,7 +51,8 @@ export function jobOf(
   const isHeld = format !== undefined || (isWhole(grammar) && (output !== undefined || toolChoice !== "none"));
   const quoted = isHeld ? unusedBy(grammar ?? NO_GRAMMAR, marksOf(dialect)) : [];
   const isMark = (mark: string): boolean => !quoted.includes(mark);
-  const options = (extra.find((opaque) => carries(backend, opaque))?.data ?? {}) as JsonObject;
+  // The client's, and the window that the configuration sets; of two values, the first counts, as in the wire.
+  const options: JsonObject = Object.assign({}, ...extra.flatMap((opaque) => (carries(backend, opaque) ? [opaque.data] : [])).toReversed());
   const preserved = marksOf(dialect).filter(isMark); // otherwise a server writes the stop mark after the JSON
   const ends = endsOf(request, dialect.stops.filter(isMark), backend, controls);
   const job: Job = { model, prompt: text, ...ends, maxTokens: limit, sampling, preserved, grammar, format, options };

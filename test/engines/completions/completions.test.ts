@@ -4,8 +4,10 @@ import { collect } from "../../../src/core/fold.ts";
 import type { Event, JsonObject, Request, Warning } from "../../../src/core/nouns.ts";
 import { promptText } from "../../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../../src/dialects/registry.ts";
+import { inWindow } from "../../../src/engines/again/window.ts";
 import { type Completions, type CompletionsOptions, createCompletions } from "../../../src/engines/completions/completions.ts";
 import type { Answer, GenerateOptions, ServerId } from "../../../src/engines/engine.ts";
+import { getWire } from "../../../src/wires/registry.ts";
 import { all } from "../../events.ts";
 import { answering, closeLater, nobody, signalOf, startServer } from "../../servers.ts";
 import { controlsOf, type Fake, sentTo, startFake, vocabulary } from "./fakes.ts";
@@ -591,4 +593,13 @@ test.each(["error: ", "event: error\ndata: "])("an error in the middle of a stre
 
 test("an unknown `server` setting is refused at once", () => {
   expect(() => engineAt("http://127.0.0.1:1", { server: "tgi" as never })).toThrow(/server must be one of llama-server, .*; it is tgi/);
+});
+
+test("Ollama gets the client's own options and the configured window", async () => {
+  const fake = await startFake("ollama", () => ({ text: ["Hi"] }));
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], options: { num_gpu: 1, top_k: 5 } });
+  const given = getWire("ollama").decodeRequest({ path: "/api/chat", query: {}, headers: {}, body });
+  const { warnings } = await run(engineAt(fake.url), inWindow(given, 32_768));
+  expect(warnings).toEqual([]);
+  expect(fake.asked[0]!.options).toMatchObject({ num_gpu: 1, top_k: 5, num_ctx: 32_768 });
 });
