@@ -54,35 +54,42 @@ export function jobOf(
   // The client's, and the window that the configuration sets; of two values, the first counts, as in the wire.
   const options: JsonObject = Object.assign({}, ...extra.flatMap((opaque) => (carries(backend, opaque) ? [opaque.data] : [])).toReversed());
   const preserved = marksOf(dialect).filter(isMark); // otherwise a server writes the stop mark after the JSON
-  const ends = endsOf(request, dialect.stops.filter(isMark), backend, controls);
-  const job: Job = { model, prompt: text, ...ends, maxTokens: limit, sampling, preserved, grammar, format, options };
-  return { job, quoted, warnings: [...warnings, ...lossesOf(request, dialect, backend, job)] };
+  const { stopIds, stops: wanted } = endsOf(request, dialect.stops.filter(isMark), backend, controls);
+  const stops = wanted.slice(0, backend.mostStops);
+  const job: Job = { model, prompt: text, stops, stopIds, maxTokens: limit, sampling, preserved, grammar, format, options };
+  return { job, quoted, warnings: [...warnings, ...lossesOf(request, dialect, backend, job, wanted)] };
 }
 
 /** The token ids (if the server takes any) and strings that the server must be told to stop at. */
 function endsOf(
   { stop = [] }: Request,
   stops: readonly string[],
-  { ends, takesStopIds, mostStops }: Backend,
+  { ends, takesStopIds }: Backend,
   controls: ReadonlyMap<string, number>,
 ): Pick<Job, "stops" | "stopIds"> {
   const unknown = stops.filter((end) => !(controls.has(end) && ends?.has(end)));
   const spelled = takesStopIds ? unknown.filter((end) => !controls.has(end)) : unknown;
   return {
     stopIds: takesStopIds ? unknown.flatMap((end) => controls.get(end) ?? []) : [],
-    stops: [...new Set([...stop, ...spelled])].slice(0, mostStops),
+    stops: [...new Set([...stop, ...spelled])],
   };
 }
 
 /** Warnings for what the job leaves out of the request, or the server may lose. */
-function lossesOf({ maxTokens, stop = [], tools }: Rendered["request"], dialect: Dialect, { strips }: Backend, job: Job): Warning[] {
+function lossesOf(
+  { maxTokens, tools }: Rendered["request"],
+  dialect: Dialect,
+  { strips }: Backend,
+  job: Job,
+  wanted: readonly string[],
+): Warning[] {
   const { maxTokens: limit, stops } = job;
   const isLowered = maxTokens !== undefined && limit !== undefined && limit < maxTokens;
   const isStripped = strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value));
   const losses: readonly (readonly [isLost: boolean | undefined, code: string, message: string])[] = [
     [isLowered, "max-tokens", `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context`],
     [isStripped, "control-tokens", `the upstream may take the marks of ${dialect.id} out of the text, and then no call can be read`],
-    [stop.length > stops.length, "dropped", `the upstream takes ${stops.length} stop strings: every one behind them was dropped`],
+    [wanted.length > stops.length, "dropped", `the upstream takes ${stops.length} stop strings: every one behind them was dropped`],
   ];
   return losses.flatMap(([isLost, code, message]) => (isLost ? [{ code, message }] : []));
 }

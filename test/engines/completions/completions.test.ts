@@ -595,6 +595,15 @@ test("an unknown `server` setting is refused at once", () => {
   expect(() => engineAt("http://127.0.0.1:1", { server: "tgi" as never })).toThrow(/server must be one of llama-server, .*; it is tgi/);
 });
 
+test("a stop string is reported as dropped if it is, even one of the dialect; one given twice is not", async () => {
+  const fake = await startFake("vllm", () => ({ text: ["Hi"] }), { mute: true });
+  const engine = engineAt(fake.url, { dialect: "hermes" });
+  const codes = async (...stop: string[]) => (await run(engine, { ...hi, stop })).warnings.map(({ code }) => code);
+  expect(await codes("1", "2", "3", "4")).toEqual(["dropped"]);
+  const able = engineAt((await startFake("vllm", () => ({ text: ["Hi"] }))).url, { dialect: "hermes" });
+  expect((await run(able, { ...hi, stop: ["1", "1"] })).warnings).toEqual([]);
+});
+
 test("Ollama gets the client's own options and the configured window", async () => {
   const fake = await startFake("ollama", () => ({ text: ["Hi"] }));
   const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], options: { num_gpu: 1, top_k: 5 } });
