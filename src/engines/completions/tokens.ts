@@ -11,6 +11,7 @@ import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { bodyText, type HttpServer } from "../http.ts";
 import { LastUsed } from "../last-used.ts";
+import { Remembered } from "../remembered.ts";
 import { marksOf } from "../rendered.ts";
 import type { Tokenize } from "./backends.ts";
 
@@ -43,8 +44,8 @@ export class Tokens {
   readonly #tokenize: Tokenize;
   readonly #known = new LastUsed<Ids>(MAX_REMEMBERED);
   #context: number | undefined;
-  /** Until this time the server is assumed to have no tokenizer. */
-  #noneUntil = 0;
+  /** Models for which the server has no tokenizer. By model: a client may name one that the server does not know. */
+  readonly #none = new Remembered<true>();
 
   constructor(http: HttpServer, tokenize: Tokenize) {
     this.#http = http;
@@ -56,7 +57,7 @@ export class Tokens {
    * with several models then loads this one, and a server restarted with another model has other ids, even under the same model name.
    */
   async beginning(model: string, options: CallOptions): Promise<Ids | undefined> {
-    if (this.#noneUntil > performance.now()) return undefined;
+    if (this.#none.get(model)) return undefined;
     const asked = { model, control: true, bos: true };
     try {
       const whole = await this.#fetch(SAMPLE, asked, options);
@@ -69,7 +70,7 @@ export class Tokens {
       return whole.slice(0, Math.max(0, at));
     } catch (error) {
       if (!(error instanceof NoTokenizer)) throw error;
-      this.#noneUntil = performance.now() + NONE_MS;
+      this.#none.set(model, true, NONE_MS);
       return undefined;
     }
   }

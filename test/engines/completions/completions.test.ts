@@ -595,6 +595,13 @@ test("an unknown `server` setting is refused at once", () => {
   expect(() => engineAt("http://127.0.0.1:1", { server: "tgi" as never })).toThrow(/server must be one of llama-server, .*; it is tgi/);
 });
 
+test("a model without a tokenizer, or unknown to the server, does not keep the others from theirs", async () => {
+  const fake = await startFake("vllm", () => ({ text: ["Hi"] }), { unknown: "nope" });
+  const engine = engineAt(fake.url);
+  for (const model of ["nope", "some-model"]) await run(engine, { ...hi, model });
+  expect(fake.asked.map(({ prompt }) => typeof prompt)).toEqual(["string", "object"]);
+});
+
 test("a stop string is reported as dropped if it is, even one of the dialect; one given twice is not", async () => {
   const fake = await startFake("vllm", () => ({ text: ["Hi"] }), { mute: true });
   const engine = engineAt(fake.url, { dialect: "hermes" });

@@ -21,6 +21,8 @@ export interface FakeOptions {
   context?: number;
   /** Without `/tokenize`. */
   mute?: boolean;
+  /** The name of a model for which `/tokenize` answers 404, as vLLM does for one that it does not have. */
+  unknown?: string;
   /** A llama-server with several models, which loads a model when it is used. */
   router?: boolean;
 }
@@ -41,7 +43,7 @@ const BOS = "<|begin_of_text|>";
 export async function startFake(
   id: ServerId,
   answer: (body: JsonObject) => Completion,
-  { template = "", model = "some-model", context = 8192, mute = false, router = false }: FakeOptions = {},
+  { template = "", model = "some-model", context = 8192, mute = false, unknown, router = false }: FakeOptions = {},
 ): Promise<Fake> {
   const bos = vocabulary.idOf(BOS)!;
   const idsOf = (text: string, special: boolean): number[] => (special ? vocabulary.whole(text) : vocabulary.plain(text, true));
@@ -61,7 +63,7 @@ export async function startFake(
       if (!server.loaded.includes(name) && query.get("autoload") === "false") return refuse("model is not loaded");
       if (!server.loaded.includes(name)) server.loaded.push(name);
     }
-    if (path === "/tokenize" && !mute && id !== "ollama") {
+    if (path === "/tokenize" && !mute && (unknown === undefined || body.model !== unknown) && id !== "ollama") {
       server.tokenized++;
       const text = String(body.content ?? body.prompt);
       const special = id !== "llama-server" || body.parse_special === true;
