@@ -134,7 +134,8 @@ export class Tokens {
   }
 }
 
-const keyOf = (text: string, { model, control, bos }: Asked): string => `${control ? "c" : "d"}${bos ? "b" : ""} ${model}\n${text}`;
+/** Unambiguous whatever the model's name contains: clients choose it. */
+const keyOf = (text: string, { model, control, bos }: Asked): string => JSON.stringify([model, control, bos]) + text;
 
 class NoTokenizer extends Error {}
 

@@ -602,6 +602,16 @@ test("a model without a tokenizer, or unknown to the server, does not keep the o
   expect(fake.asked.map(({ prompt }) => typeof prompt)).toEqual(["string", "object"]);
 });
 
+test("a model's name cannot change how another model's prompt is tokenized", async () => {
+  const fake = await startFake("llama-server", () => ({ text: ["Hi"] }));
+  const says = (text: string): Request["messages"] => [{ role: "user", content: [{ type: "text", text }] }];
+  const engine = engineAt(fake.url);
+  await run(engine, { ...hi, model: "m\nuser\nA", messages: says("B") });
+  await run(engine, { ...hi, model: "m", messages: says("A\nuser\nB") });
+  await run(engineAt(fake.url), { ...hi, model: "m", messages: says("A\nuser\nB") });
+  expect(fake.asked[1]!.prompt).toEqual(fake.asked[2]!.prompt);
+});
+
 test("a stop string is reported as dropped if it is, even one of the dialect; one given twice is not", async () => {
   const fake = await startFake("vllm", () => ({ text: ["Hi"] }), { mute: true });
   const engine = engineAt(fake.url, { dialect: "hermes" });
