@@ -14,7 +14,7 @@ import type { ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
 import { type ServerAddress, serverAt } from "../address.ts";
 import { answerEvents } from "../answer.ts";
-import { bounded } from "../bounded.ts";
+import { bounded, unlessAborted } from "../bounded.ts";
 import { type Disposing, disposing } from "../disposing.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
@@ -66,14 +66,16 @@ export class Completions implements Engine {
   }
 
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
-    const { backend, tokens } = await this.#at.server(options);
+    // What is found out about the server and the model serves later requests, too: an abort ends only the wait for it.
+    const found = <T>(work: Promise<T>): Promise<T> => unlessAborted(options.signal, work);
+    const { backend, tokens } = await found(this.#at.server(options));
     const beginning = await tokens?.beginning(asked.model, options);
-    const { dialect } = await this.dialectOf(asked.model, options);
+    const { dialect } = await found(this.dialectOf(asked.model, options));
     options.onDialect?.(settingOf(dialect));
     const { request, prompt, warnings } = rendered(asked, dialect, (opaque) => carries(backend, opaque));
     const tokenized = beginning && (await tokens?.of(prompt, beginning, dialect, asked.model, options));
     const used = tokenized?.ids.length;
-    const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
+    const context = tokenized?.context ?? (backend.needsLimit ? await found(this.#at.contextOf(asked.model)) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // In a prompt sent as text, the server reads every control token as real, so those in other people's text are neutralized.

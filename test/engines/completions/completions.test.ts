@@ -612,6 +612,21 @@ test("a model's name cannot change how another model's prompt is tokenized", asy
   expect(fake.asked[1]!.prompt).toEqual(fake.asked[2]!.prompt);
 });
 
+test("an abort does not wait until the server is identified", async () => {
+  const asked = signalOf();
+  let closed = 0;
+  const server = await startServer((response) => {
+    response.on("close", () => closed++); // it never answers
+    asked.resolve();
+  });
+  const controller = new AbortController();
+  const events = all(engineAt(server.url).generate(hi, { signal: controller.signal }));
+  await asked.promise;
+  controller.abort();
+  expect(await events).toMatchObject([{ type: "finish", error: { code: "aborted" } }]);
+  expect(closed).toBe(0);
+});
+
 test("a stop string is reported as dropped if it is, even one of the dialect; one given twice is not", async () => {
   const fake = await startFake("vllm", () => ({ text: ["Hi"] }), { mute: true });
   const engine = engineAt(fake.url, { dialect: "hermes" });
