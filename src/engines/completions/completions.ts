@@ -89,7 +89,7 @@ export class Completions implements Engine {
         options.onAnswer?.({ ok, headers: travelling(headers, status), warnings: [...warnings, ...more] });
         if (!ok) return this.#at.http.refusing(status, headers);
         const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
-        return new Reading(backend, dialect, { request, prompt, quoted, type: headers["content-type"] ?? "", clean });
+        return new Reading(backend, dialect, { request, stops: asked.stop, prompt, quoted, type: headers["content-type"] ?? "", clean });
       },
       explain: (error) => this.#at.http.explain(error),
     });

@@ -42,6 +42,8 @@ const GARBAGE: ErrorInfo = { code: "upstream", message: "the upstream sent somet
 
 export interface ReadingOptions {
   readonly request: Request;
+  /** The client's own stop strings: the request may have more, those of the dialect's variant. */
+  readonly stops: readonly string[] | undefined;
   readonly prompt: Prompt;
   /** Marks of the dialect that can only be quotations in this answer. */
   readonly quoted: readonly string[];
@@ -58,7 +60,6 @@ export class Reading implements StreamDecoder {
   readonly #messages: Messages;
   readonly #clean: (error: ErrorInfo) => ErrorInfo;
   readonly #ending = new Ending();
-  /** The client's own stop strings. */
   readonly #stops: ReadonlySet<string>;
   #started = false;
   #usage: Usage | undefined;
@@ -66,13 +67,13 @@ export class Reading implements StreamDecoder {
   #done = false;
   #error: ErrorInfo | undefined;
 
-  constructor(backend: Backend, dialect: Dialect, { request, prompt, quoted, type, clean }: ReadingOptions) {
+  constructor(backend: Backend, dialect: Dialect, { request, stops, prompt, quoted, type, clean }: ReadingOptions) {
     this.#backend = backend;
     this.#scanner = dialect.createScanner({ tools: request.tools ?? [], prompt, mintId: mintIds(request) });
     this.#quotes = new Quotes(quoted);
     this.#messages = new Messages(type);
     this.#clean = clean;
-    this.#stops = new Set(request.stop ?? []);
+    this.#stops = new Set(stops);
   }
 
   feed(text: string): Event[] {

@@ -627,6 +627,14 @@ test("an abort does not wait until the server is identified", async () => {
   expect(closed).toBe(0);
 });
 
+test("a stop string of the dialect's variant is not reported as one of the client's", async () => {
+  const fake = await startFake("vllm", () => ({ text: ["Hi"], word: "\nUser:" }));
+  const engine = engineAt(fake.url, { dialect: "json/plain" });
+  expect((await run(engine, hi)).finish).not.toHaveProperty("stop");
+  expect(fake.asked[0]!.stop).toContain("\nUser:");
+  expect((await run(engine, { ...hi, stop: ["\nUser:"] })).finish).toMatchObject({ stop: "\nUser:" });
+});
+
 test("a stop string is reported as dropped if it is, even one of the dialect; one given twice is not", async () => {
   const fake = await startFake("vllm", () => ({ text: ["Hi"] }), { mute: true });
   const engine = engineAt(fake.url, { dialect: "hermes" });
