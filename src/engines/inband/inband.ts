@@ -78,6 +78,9 @@ const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (gramm
     holding: "structural-tag",
     field: ({ structuralTag }) => ({
       wire: "openai-chat",
+/** The beginnings of what a server sends apart from the text to scan; `text` is here text with state, which is passed on as it is. */
+const BEGINNINGS: ReadonlySet<Event["type"]> = new Set(["text", "thinking-start", "tool-start", "refusal"]);
+
       kind: "structured_outputs",
       data: { structural_tag: JSON.stringify(structuralTag) },
     }),
@@ -90,8 +93,8 @@ const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (gramm
 
 /**
  * Reads calls from the text; where none may be made, the text is the answer. A server may parse calls itself although it was told of no
- * tools: its calls and those of the text are then numbered together, and text before such a call is read to its end first, so that calls
- * never nest.
+ * tools: its calls and those of the text are then numbered together. Text before anything else that the server sent apart is read to its
+ * end first, so that calls never nest, and nothing overtakes text that the scanner holds back.
  */
 class Reader {
   readonly #dialect: Dialect;
@@ -117,7 +120,7 @@ class Reader {
     if (event.type === "start" || event.type === "usage") return [event];
     if (event.type === "finish")
       return [...this.#ending.flush(this.#counted(this.#scanner.flush()), event.reason), this.#ending.finish(event)];
-    const before = event.type === "tool-start" ? this.#end(this.#scanner) : [];
+    const before = BEGINNINGS.has(event.type) ? this.#end(this.#scanner) : [];
     return [...before, ...this.#see([event])];
   }
 

@@ -67,3 +67,32 @@ test("blanks between thinking and a call are dropped, even if the server separat
   ]);
   expect(content.map(({ type }) => type)).toEqual(["thinking", "tool-call"]);
 });
+
+test("nothing overtakes text that is held back as the possible beginning of a call", async () => {
+  const state = [{ wire: "gemini" as const, kind: "thoughtSignature", data: "x" }];
+  const stop: Event = { type: "finish", reason: "stop" };
+  const thinking: Event[] = [{ type: "thinking-start" }, { type: "thinking-delta", text: "Hm." }, { type: "thinking-end" }];
+  const said = async (...between: Event[]) => {
+    const { content } = await answer([{ type: "text", text: "1 <" }, ...between, { type: "text", text: "3" }, stop]);
+    return content.map((part) => ("text" in part ? part.text : part.type));
+  };
+  expect(await said({ type: "text", text: "2", state })).toEqual(["1 <23"]);
+  expect(await said(...thinking)).toEqual(["1 <", "Hm.", "3"]);
+  const refused = await eventsOf([{ type: "text", text: "1 <" }, { type: "refusal", text: "No." }, stop]);
+  expect(refused.map((event) => ("text" in event ? event.text : event.type))).toEqual(["1 ", "<", "No.", "finish"]);
+});
+
+test("thinking never lies within a call: a call that it interrupts is truncated", async () => {
+  const events = await eventsOf([
+    { type: "text", text: '<tool_call>\n{"name": "look", "arguments": {"at": "a' },
+    { type: "thinking-start" },
+    { type: "thinking-delta", text: "Hm." },
+    { type: "thinking-end" },
+    { type: "text", text: "b" },
+    { type: "finish", reason: "stop" },
+  ]);
+  expect(events.map(({ type }) => type)).toEqual(
+    "tool-start tool-delta tool-end thinking-start thinking-delta thinking-end text finish".split(" "),
+  );
+  expect(events[2]).toMatchObject({ arguments: { at: "a" }, truncated: true });
+});
