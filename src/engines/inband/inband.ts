@@ -9,6 +9,7 @@ import type { Event, Media, Message, Opaque, Part, Request, Text, ToolResult } f
 import type { Dialect, Grammar, Scanner } from "../../dialects/dialect.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import { around, warning } from "../around.ts";
+import { unlessAborted } from "../bounded.ts";
 import type { Disposing } from "../disposing.ts";
 import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, ServerId } from "../engine.ts";
@@ -53,23 +54,32 @@ async function* answer(
   options: GenerateOptions,
   dialectOf: (model: string, options: CallOptions) => Promise<Dialect>,
 ): AsyncGenerator<Event[], void, undefined> {
-  const dialect = await dialectOf(given.model, options);
+  const dialect = await unlessAborted(options.signal, dialectOf(given.model, options));
   options.onDialect?.(settingOf(dialect));
   const request = withFunctions(given);
-  const about = await engine.about?.(given.model, options).catch(() => undefined);
-  const chat = about?.server === undefined ? undefined : CHATS[about.server];
   const { toolChoice = "auto", output, ...free } = request;
   // Where no call may be made, none is read from the text, and the server itself enforces the format of the answer.
   const mayCall = request.tools.length > 0 && toolChoice !== "none";
   const wanted = mayCall ? { ...request, toolChoice } : free;
   const isHeld = mayCall && (toolChoice !== "auto" || output !== undefined);
-  const { grammar, warnings } = held(dialect, wanted, isHeld ? chat?.holding : undefined);
+  // Only a request that is held by a grammar has to wait until the server has said what it is.
+  const about = isHeld
+    ? await unlessAborted(
+        options.signal,
+        engine.about?.(given.model, options).catch(() => undefined),
+      )
+    : undefined;
+  const chat = about?.server === undefined ? undefined : CHATS[about.server];
+  const { grammar, warnings } = held(dialect, wanted, chat?.holding);
   const sent = inText(request, dialect);
   const extra = chat && grammar ? [...(sent.extra ?? []), chat.field(grammar)] : sent.extra;
   const events = engine.generate(extra ? { ...sent, extra } : sent, warning(options, warnings));
   const reader = new Reader(dialect, request);
   for await (const event of events) yield reader.feed(event);
 }
+
+/** The beginnings of what a server sends apart from the text to scan; `text` is here text with state, which is passed on as it is. */
+const BEGINNINGS: ReadonlySet<Event["type"]> = new Set(["text", "thinking-start", "tool-start", "refusal"]);
 
 /** Servers whose chat API takes a grammar, and the field that carries it. */
 const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (grammar: Grammar) => Opaque }>>> = {
@@ -78,9 +88,6 @@ const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (gramm
     holding: "structural-tag",
     field: ({ structuralTag }) => ({
       wire: "openai-chat",
-/** The beginnings of what a server sends apart from the text to scan; `text` is here text with state, which is passed on as it is. */
-const BEGINNINGS: ReadonlySet<Event["type"]> = new Set(["text", "thinking-start", "tool-start", "refusal"]);
-
       kind: "structured_outputs",
       data: { structural_tag: JSON.stringify(structuralTag) },
     }),

@@ -96,3 +96,24 @@ test("thinking never lies within a call: a call that it interrupts is truncated"
   );
   expect(events[2]).toMatchObject({ arguments: { at: "a" }, truncated: true });
 });
+
+test("an abort does not wait until the server has said what it is", async () => {
+  const engine = { ...createScripted([[{ type: "finish", reason: "stop" }]]), about: () => new Promise<never>(() => {}) };
+  for (const dialect of ["auto", "hermes"]) {
+    const controller = new AbortController();
+    const events = all(createInband(engine, { dialect }).generate({ ...request, toolChoice: "required" }, { signal: controller.signal }));
+    controller.abort();
+    expect(await events).toMatchObject([{ type: "finish", error: { code: "aborted" } }]);
+  }
+});
+
+test("a request that no grammar holds does not ask the server what it is", async () => {
+  let asked = 0;
+  const about = async () => {
+    asked++;
+    return {};
+  };
+  const engine = { ...createScripted([[{ type: "finish", reason: "stop" }]]), about };
+  await all(createInband(engine, { dialect: "hermes" }).generate(request));
+  expect(asked).toBe(0);
+});
