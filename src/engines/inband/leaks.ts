@@ -180,12 +180,14 @@ export class Rescue {
     say(this.#unheld().map(bytesOf).join(""), out);
   }
 
-  /** If the rest of the answer is text, so is what the scanner still has. */
+  /** If the rest of the answer is text, so is what the scanner still has. Once nothing waits, what had to follow it is passed on. */
   #drain(out: Event[]): void {
-    if (!this.#off || this.#drained) return;
-    this.#drained = true;
-    say(this.#scanner.flush().map(bytesOf).join(""), out);
-    out.push(...this.#late.splice(0));
+    if (this.#off && !this.#drained) {
+      this.#drained = true;
+      this.#pending = 0;
+      say(this.#scanner.flush().map(bytesOf).join(""), out);
+    }
+    if (!this.#waits) out.push(...this.#late.splice(0));
   }
 
   #finish(finish: Finish): Event[] {

@@ -315,3 +315,11 @@ describe("code in Markdown is recognized", () => {
     }
   });
 });
+
+test("usage that arrives behind a `<` is passed on, even if that was no thinking", async () => {
+  const usage: Event = { type: "usage", inputTokens: 3, outputTokens: 4 };
+  const script: Event[] = [{ type: "text", text: "<" }, usage, { type: "text", text: "b>Hi</b>" }, stop];
+  const events = await all(createRescue(createScripted([script])).generate({ ...request, tools: [] }, { from: "anthropic" }));
+  expect(textIn(events)).toBe("<b>Hi</b>");
+  expect(events.filter(({ type }) => type === "usage")).toEqual([usage]);
+});
