@@ -1,5 +1,6 @@
 // A server that refuses a setting is asked again without it, with or without a gateway.
 import { expect, test } from "vitest";
+import { withItsIds } from "../../src/engines/again/ids.ts";
 import { createRemote } from "../../src/engines/remote.ts";
 import { all } from "../events.ts";
 import { startServer } from "../servers.ts";
@@ -77,4 +78,16 @@ test("a model that refuses the old name of the token limit, and then its value, 
     [undefined, 16384],
   ]);
   await engine.close();
+});
+
+test("ids in Mistral's form are never equal, even if a client has such ids itself, and stay as they are in later requests", () => {
+  const calls = (...ids: string[]) => [
+    { role: "assistant" as const, content: ids.map((id) => ({ type: "tool-call" as const, id, name: "f", arguments: {} })) },
+  ];
+  const idsOf = (...ids: string[]) =>
+    withItsIds(calls(...ids))
+      .flatMap((message) => (message.role === "assistant" ? message.content : []))
+      .map((part) => "id" in part && part.id);
+  expect(idsOf("call00001", "toolu_a")).toEqual(["call00001", "call00002"]);
+  expect(idsOf("toolu_a", "toolu_b", "call00001", "toolu_a")).toEqual(["call00000", "call00001", "call00003", "call00000"]);
 });

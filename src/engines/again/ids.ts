@@ -13,10 +13,21 @@ export const hasOtherIds = ({ messages }: Request): boolean => messages.flatMap(
 
 export const refusesIds = ({ message }: ErrorInfo, request: Request): boolean => REFUSED.test(message) && hasOtherIds(request);
 
-/** Rewrites the ids to Mistral's form. Ids are numbered from the first message, so an id sent once stays the same in later requests. */
+const numbered = (i: number): string => `call${String(i).padStart(5, "0")}`;
+
+/**
+ * Rewrites the ids to Mistral's form. Ids are numbered from the first message, so an id sent once stays the same in later requests. A
+ * number that an earlier id has already, by chance or from a client, is passed over.
+ */
 export function withItsIds(messages: readonly Message[]): Message[] {
-  const all = [...new Set(messages.flatMap(idsIn))];
-  const own = new Map(all.map((id, i) => [id, ITS_OWN.test(id) ? id : `call${String(i).padStart(5, "0")}`]));
+  const own = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const id of new Set(messages.flatMap(idsIn))) {
+    let free = ITS_OWN.test(id) ? id : numbered(own.size);
+    for (let i = own.size + 1; taken.has(free); i++) free = numbered(i);
+    own.set(id, free);
+    taken.add(free);
+  }
   const idOf = <T extends { id?: string | undefined }>(thing: T): T =>
     thing.id === undefined ? thing : { ...thing, id: own.get(thing.id) };
   return messages.map((message) => {
