@@ -75,6 +75,8 @@ export class HttpServer {
   /** The headers of every request in undici's form: a name, its value, the next name. */
   readonly #always: readonly string[];
   readonly #fixed: ReadonlySet<string>;
+  /** The content type is among them. */
+  readonly #typed: boolean;
 
   constructor(options: ServerOptions) {
     if (options.bases.length === 0) throw new Error("an engine needs at least one URL");
@@ -82,9 +84,12 @@ export class HttpServer {
     this.#places = new Places(options.bases);
     const { connect = TIMEOUTS.connect, headers: headersMs = TIMEOUTS.headers, idle: idleMs = TIMEOUTS.idle } = options.timeouts ?? {};
     this.#patience = { headersMs, idleMs, ticker: new Ticker(Math.min(headersMs, idleMs)) };
-    const always = { ...options.headers, "accept-encoding": "identity", ...options.credentials };
+    // Names in lower case: one that is written in two ways would be sent twice.
+    const given = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+    const always = { ...Object.fromEntries(given), "accept-encoding": "identity", ...options.credentials };
     this.#always = Object.entries(always).flat();
-    this.#fixed = new Set(["content-type", ...Object.keys(always).map((name) => name.toLowerCase())]);
+    this.#fixed = new Set(["content-type", ...Object.keys(always)]);
+    this.#typed = Object.hasOwn(always, "content-type");
     for (const { origin } of options.bases) {
       if (this.#pools.has(origin)) continue;
       const pooling: Pool.Options = {
@@ -108,8 +113,8 @@ export class HttpServer {
   ask(method: "GET" | "POST", path: string, { headers = {}, body, signal, tap }: Sending, listener: Listener): Asking {
     // Paths contain names of models, which clients choose.
     if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name must not be . or .." });
-    const all: string[] = body === undefined ? [] : ["content-type", "application/json"];
-    for (const name in headers) if (!this.#fixed.has(name)) all.push(name, headers[name]!);
+    const all: string[] = body === undefined || this.#typed ? [] : ["content-type", "application/json"];
+    for (const name in headers) if (!this.#fixed.has(name.toLowerCase())) all.push(name, headers[name]!);
     all.push(...this.#always);
     const asked = new Asked(listener, { signal, tap }, this.#places, this.#patience, ({ origin, path: pathOf }) => {
       const at = pathOf(path);

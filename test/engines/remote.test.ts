@@ -379,3 +379,23 @@ describe("a server that compresses although asked not to", () => {
 test.each(["localhost", "localhost:8000/v1", undefined as never])("an invalid URL, %s, is refused at once", (url) => {
   expect(() => createRemote({ wire: "openai-chat", url })).toThrow(`the URL of an upstream must be an http or https URL; it is ${url}`);
 });
+
+test("no header is sent twice, however the configuration and the caller write its name", async () => {
+  const raw: string[] = [];
+  const server = await startServer((response, _, { rawHeaders }) => {
+    raw.push(...rawHeaders.map((name) => name.toLowerCase()));
+    response.writeHead(200, { "content-type": "application/json" }).end('{"choices":[{"index":0,"message":{"content":"Hi"}}]}');
+  });
+  const headers = { Authorization: "Basic x", "Content-Type": "application/json; charset=utf-8", "Accept-Encoding": "gzip", "X-Team": "a" };
+  const engine = createRemote({ wire: "openai-chat", url: server.url, key: "sk-some-key", headers });
+  const messages = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }];
+  await all(engine.generate({ model: "m", messages }, { headers: { "X-TEAM": "b" } }));
+  const valuesOf = (name: string) => raw.flatMap((one, i) => (i % 2 === 0 && one === name ? [raw[i + 1]] : []));
+  expect(["authorization", "content-type", "accept-encoding", "x-team"].map(valuesOf)).toEqual([
+    ["bearer sk-some-key"],
+    ["application/json; charset=utf-8"],
+    ["identity"],
+    ["a"],
+  ]);
+  await engine.close();
+});
