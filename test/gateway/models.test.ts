@@ -393,6 +393,12 @@ describe("requests passed on as bytes", () => {
     await ask(url, "POST", "/v1/embeddings", { headers: json, body });
     expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
   });
+  test("under another name with numbers that a double cannot hold", async () => {
+    const upstream = await startServer(answering("{}"));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up", model: "real" }] });
+    await ask(url, "POST", "/v1/completions", { headers: json, body: '{"model":"m","seed":18446744073709551615,"odd":1.0}' });
+    expect(upstream.seen[0]?.body).toBe('{"model":"real","seed":18446744073709551615,"odd":1.0}');
+  });
   test("under another name in each request of a Gemini batch, too", async () => {
     const upstream = await startServer(answering("{}"));
     const { url } = await startGateway({
