@@ -432,6 +432,18 @@ test("what the upstream's wire cannot express is listed in a header", async () =
   const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") }, models: [{ name: "m", upstream: "up" }] });
   const tool = { type: "function", function: { name: "f", parameters: { type: "object" } } };
   const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, tools: [tool], tool_choice: "required" });
+  test("an answer that breaks off is the upstream's failure: the client did not leave", async () => {
+    const upstream = await startServer((response, { method }) => {
+      if (method === "GET") return void response.writeHead(404).end();
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('{"data":[', () => response.destroy());
+    });
+    const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    await expect(ask(url, "POST", "/v1/embeddings", { headers: json, body })).rejects.toThrow("aborted");
+    const [exchange] = await ended(1);
+    expect(exchange).toMatchObject({ outcome: "error", error: { code: "upstream", message: "the upstream closed the connection" } });
+    expect(exchange).not.toHaveProperty("brokenOff");
+  });
   const { headers } = await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
   expect(headers["x-dragoman-warnings"]).toMatch(/tool/i);
   expect((await askSmallest(url, "openai-chat")).headers).not.toHaveProperty("x-dragoman-warnings");
