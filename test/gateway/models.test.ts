@@ -56,6 +56,17 @@ describe("a requested model finds its rule", () => {
     expect((await models.list()).map(({ id }) => id)).toEqual(["big", "a", "b", "c"]);
     expect(() => new Models({ one: engine() }, [{ name: "x", alias: "x" }])).toThrow('the alias "x" leads in a circle: x → x');
   });
+  test("a rule that names a model, but none of several upstreams, means the upstream that has the model", async () => {
+    const rules = [
+      { name: "fast", model: "c" },
+      { name: "slow", model: "two/b" },
+      { name: "lost", model: "z" },
+    ];
+    const models = new Models({ one: engine("a"), two: engine("b", "c") }, rules);
+    expect(await models.resolve("fast")).toMatchObject({ upstream: "two", model: "c", rule: { name: "fast" } });
+    expect(await models.resolve("slow")).toMatchObject({ upstream: "two", model: "b" });
+    await expect(models.resolve("lost")).rejects.toThrow('no upstream has the model "z"');
+  });
   test("a rule's defaults apply where the request is silent, and the client sees the name it asked for", async () => {
     const up = engine("a", "b");
     const rule = {
@@ -421,17 +432,6 @@ describe("requests passed on as bytes", () => {
     expect(upstream.seen[0]).toMatchObject({ url: "/v1/embeddings" });
     expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
   });
-  test("only to an upstream of the same wire", async () => {
-    const { url } = await startGateway({ upstreams: { up: scripted() } });
-    expect((await ask(url, "POST", "/v1/embeddings", { headers: json, body })).status).toBe(404);
-  });
-});
-
-test("what the upstream's wire cannot express is listed in a header", async () => {
-  const upstream = await startServer(answering(JSON.stringify({ message: { role: "assistant", content: "Hi" }, done: true, model: "m" })));
-  const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") }, models: [{ name: "m", upstream: "up" }] });
-  const tool = { type: "function", function: { name: "f", parameters: { type: "object" } } };
-  const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, tools: [tool], tool_choice: "required" });
   test("an answer that breaks off is the upstream's failure: the client did not leave", async () => {
     const upstream = await startServer((response, { method }) => {
       if (method === "GET") return void response.writeHead(404).end();
@@ -444,6 +444,17 @@ test("what the upstream's wire cannot express is listed in a header", async () =
     expect(exchange).toMatchObject({ outcome: "error", error: { code: "upstream", message: "the upstream closed the connection" } });
     expect(exchange).not.toHaveProperty("brokenOff");
   });
+  test("only to an upstream of the same wire", async () => {
+    const { url } = await startGateway({ upstreams: { up: scripted() } });
+    expect((await ask(url, "POST", "/v1/embeddings", { headers: json, body })).status).toBe(404);
+  });
+});
+
+test("what the upstream's wire cannot express is listed in a header", async () => {
+  const upstream = await startServer(answering(JSON.stringify({ message: { role: "assistant", content: "Hi" }, done: true, model: "m" })));
+  const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") }, models: [{ name: "m", upstream: "up" }] });
+  const tool = { type: "function", function: { name: "f", parameters: { type: "object" } } };
+  const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, tools: [tool], tool_choice: "required" });
   const { headers } = await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
   expect(headers["x-dragoman-warnings"]).toMatch(/tool/i);
   expect((await askSmallest(url, "openai-chat")).headers).not.toHaveProperty("x-dragoman-warnings");
