@@ -13,6 +13,7 @@
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
+import { setOwn } from "../core/json.ts";
 import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
 import { listDialects } from "../dialects/registry.ts";
 import { urlProblem } from "../engines/address.ts";
@@ -52,8 +53,8 @@ export function readConfig(text: string, file: string, environment: Environment 
   const root = readToml(text, file, environment).only("server", "cors", "upstreams", "models", "aliases");
   const [locals, upstreams]: [Record<string, LocalSettings>, Record<string, UpstreamSettings>] = [{}, {}];
   for (const table of root.tables("upstreams")) {
-    if (table.has("model")) locals[table.name] = readLocal(table);
-    else upstreams[table.name] = readUpstream(table);
+    if (table.has("model")) setOwn(locals, table.name, readLocal(table));
+    else setOwn(upstreams, table.name, readUpstream(table));
   }
   const names = Object.keys({ ...upstreams, ...locals });
   const models = root.tables("models").map((table) => readModel(table, names));

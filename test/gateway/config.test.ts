@@ -102,6 +102,11 @@ test("seconds become whole milliseconds, since Node refuses others", () => {
   expect(read("[server]\nrequest_timeout = 64.1\nheartbeat = 0.0001").server.patience).toMatchObject({ requestMs: 64_100, heartbeatMs: 1 });
 });
 
+test("an upstream may be called __proto__", () => {
+  const { upstreams, locals } = read('[upstreams.__proto__]\nurl = "http://x"\n[upstreams.b]\nurl = "http://y"');
+  expect([Object.keys(upstreams), Object.keys(locals)]).toEqual([["__proto__", "b"], []]);
+});
+
 test.each(["*", "null", "https://app.example", "http://localhost:3000", "http://[::1]:8080", "chrome-extension://abc"])(
   "an origin that browsers send is accepted: %s",
   (origin) => {
