@@ -20,7 +20,7 @@ import { createReplay } from "../../../src/gateway/recordings/replay.ts";
 import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { answering, closeLater, nobody, sse, startServer, tempFolder } from "../../servers.ts";
-import { ask, json, STREAMED, startGateway } from "../start.ts";
+import { ask, askSmallest, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -319,6 +319,23 @@ describe("secrets", () => {
           expect(cleaned.match(/\[secret\]/g)).toHaveLength(keys.length);
           expect(() => JSON.parse(cleaned)).not.toThrow();
         }
+    },
+  );
+
+  test.each(["ollama", "text", "1000", "stop", "true"])(
+    "a key that is a word or a number of the format leaves the recording readable: %s",
+    async (key) => {
+      const events: Event[] = [
+        { type: "text", text: `the key is ${key}.` },
+        { type: "usage", inputTokens: 1000, outputTokens: 1 },
+        { type: "finish", reason: "stop" },
+      ];
+      const started = await recording({ upstreams: { up: createScripted(() => events) } }, { secrets: [key] });
+      await askSmallest(started.url, "ollama");
+      const [file = ""] = await started.files(1);
+      const { content, usage, finish } = accountOf(readRecording(readFileSync(file, "utf8"))).events;
+      expect(content).toEqual([{ type: "text", text: "the key is [secret]." }]);
+      expect([usage?.inputTokens, finish?.reason]).toEqual([1000, "stop"]);
     },
   );
 
