@@ -144,13 +144,16 @@ function readUpstream(table: Table): UpstreamSettings {
   const known = Object.hasOwn(KNOWN, table.name) ? KNOWN[table.name] : undefined;
   const isKnown = known !== undefined && !table.has("url");
   const timeouts = table.table("timeouts").only("connect", "headers", "idle");
+  const headers = readHeaders(table.table("headers"));
+  const secrets = Object.keys(headers).flatMap((name) => (isSecret(table.table("headers"), name) ? [headers[name]!] : []));
   return {
     urls: isKnown ? [known.url] : readUrls(table),
     wire: table.oneOf("wire", WIRES) ?? (isKnown ? known.wire : undefined),
     server: table.oneOf("server", SERVERS),
     ...readLimits(table),
     key: table.secret("key") ?? usualKey(table.name, table.file.environment),
-    headers: readHeaders(table.table("headers")),
+    headers,
+    ...(secrets.length > 0 ? { secrets } : {}),
     timeouts: { connect: timeouts.seconds("connect"), headers: timeouts.seconds("headers"), idle: timeouts.seconds("idle") },
     ...(isKnown ? { profile: known.profile } : {}),
   };
@@ -171,10 +174,12 @@ function readUrls(table: Table): string[] {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** By the header's name, or because its value is in a variable. */
+const isSecret = (headers: Table, name: string): boolean => SECRET_HEADER.test(name) || headers.string(name)?.startsWith("env:") === true;
+
 function readHeaders(table: Table): Record<string, string> {
   const said = (name: string): string => {
-    const isSecret = SECRET_HEADER.test(name) || table.string(name)?.startsWith("env:");
-    const text = (isSecret ? table.secret(name) : table.string(name)) ?? "";
+    const text = (isSecret(table, name) ? table.secret(name) : table.string(name)) ?? "";
     if (!HEADER_NAME.test(name)) table.fail("is no name of a header", name);
     return HEADER_VALUE.test(text)
       ? text

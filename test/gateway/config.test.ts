@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { secretsOf } from "../../src/cli/serve-record.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { tempFolder } from "../servers.ts";
 
@@ -100,6 +101,11 @@ const ONE = '[upstreams.a]\nurl = "http://x"\n';
 
 test("seconds become whole milliseconds, since Node refuses others", () => {
   expect(read("[server]\nrequest_timeout = 64.1\nheartbeat = 0.0001").server.patience).toMatchObject({ requestMs: 64_100, heartbeatMs: 1 });
+});
+
+test("a header's value from the environment is a secret, whatever the header's name: no recording has it", () => {
+  const text = '[upstreams.a]\nurl = "http://x"\nheaders = { x-title = "mine", x-tenant = "env:TENANT" }';
+  expect(secretsOf(readConfig(text, "dragoman.toml", { TENANT: "canary-9" }))).toEqual(["canary-9"]);
 });
 
 test("an upstream may be called __proto__", () => {
