@@ -1,5 +1,5 @@
 /** Writes each exchange to a file that only the user can read, without secrets, and keeps a limited number of files. */
-import { mkdir, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, JsonObject } from "../../core/nouns.ts";
 import type { Exchange } from "../exchange.ts";
@@ -88,7 +88,8 @@ async function write(folder: string, { wire, id }: Exchange, text: string, maxFi
     throw error;
   }
   const names = (await readdir(folder)).filter(isRecording).toSorted();
-  await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => unlink(join(folder, one))));
+  // By force: another gateway that records into this folder may have deleted it.
+  await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => rm(join(folder, one), { force: true })));
 }
 
 interface Draft {

@@ -11,6 +11,7 @@ import { createCompletions } from "../../../src/engines/completions/completions.
 import type { Engine } from "../../../src/engines/engine.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
 import { createScripted } from "../../../src/engines/scripted.ts";
+import { Account } from "../../../src/gateway/exchange.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { accountOf } from "../../../src/gateway/recordings/account.ts";
 import { compareRecording } from "../../../src/gateway/recordings/compare.ts";
@@ -348,6 +349,19 @@ describe("secrets", () => {
 });
 
 describe("files", () => {
+  test("of several gateways may be in one folder: what another has deleted is no problem", async () => {
+    const folder = tempFolder();
+    const problems: string[] = [];
+    const recorders = Array.from({ length: 4 }, () =>
+      createRecorder({ folder, maxFiles: 1, onProblem: ({ message }) => problems.push(message) }),
+    );
+    for (let i = 0; i < 40; i++) {
+      const { exchange } = new Account(`req_${i.toString(16)}`, "openai-chat", "generate");
+      recorders[i % 4]!.tap(exchange)?.ended?.(exchange);
+    }
+    await Promise.all(recorders.map((recorder) => recorder.flush()));
+    expect(problems).toEqual([]);
+  });
   const started = (more: Partial<RecorderOptions>) =>
     upstreamOf("openai-chat").then(({ url }) => recording({ upstreams: { up: createRemote({ wire: "openai-chat", url }) } }, more));
   const askOnce = (url: string) => ask(url, "POST", STREAMED.gemini.path, { headers: json, body: JSON.stringify(STREAMED.gemini.body) });
