@@ -10,8 +10,9 @@ import { visible } from "./terminal.ts";
 /** What must never be recorded: the keys of the gateway and of its upstreams. */
 export const secretsOf = ({ server: { keys = [] }, upstreams }: Settings): string[] => [
   ...keys,
-  ...Object.values(upstreams).flatMap(({ key, headers = {} }) => [
+  ...Object.values(upstreams).flatMap(({ key, headers = {}, secrets = [] }) => [
     ...(key === undefined ? [] : [key]),
+    ...secrets,
     ...Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : [])),
   ]),
 ];

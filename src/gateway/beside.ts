@@ -1,8 +1,12 @@
 /** All answers other than generation: lists of models, probes, token counts, and bytes passed on unread. */
 import { Readable } from "node:stream";
-import { BadRequest } from "../core/errors.ts";
+import { CUT_OFF } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/nouns.ts";
 import { ASIDE_MS, bodyText } from "../engines/http.ts";
+import { codeOf, PROBLEMS } from "../engines/problems.ts";
+import { readBody } from "../wires/fields.ts";
+import { printBody, withNumbersOf } from "../wires/raw.ts";
 import { parsed } from "../wires/read.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
@@ -12,7 +16,6 @@ import type { Models, Target } from "./models.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import type { Route } from "./routes.ts";
-import type { Tap } from "./tap.ts";
 
 /** The body of an answer that needs no model to run. */
 export async function look(route: Route, models: Models, body: string): Promise<unknown> {
@@ -22,7 +25,7 @@ export async function look(route: Route, models: Models, body: string): Promise<
     case "model":
       return encodeModel(route.wire, await known(models, route.id));
     case "show": {
-      const { model, name } = parseObject(body);
+      const { model, name } = readBody(body);
       const found = await known(models, String(model ?? name ?? ""));
       const target = await models.resolve(found.id);
       const theirs = await shownBy(target);
@@ -68,8 +71,8 @@ export async function count(passage: Passage, route: Route & { kind: "count" }, 
 
 /** Passes the body on to an upstream of the same wire, unchanged except for the model's name where the upstream has another one. */
 export async function passOn(passage: Passage, route: Route & { kind: "pass" }, body: string): Promise<void> {
-  const { visit, tap } = passage;
-  const asked = parseObject(body);
+  const { visit } = passage;
+  const asked = readBody(body);
   const model = route.model ?? (typeof asked.model === "string" ? asked.model : "");
   const { engine, upstream, model: name } = await passage.aim(model);
   if (!engine.send || familyOf(engine.wire) !== familyOf(route.wire)) {
@@ -77,31 +80,35 @@ export async function passOn(passage: Passage, route: Route & { kind: "pass" }, 
   }
   const path = route.behind === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
   const isInBody = route.behind === undefined;
-  const text = name === (isInBody ? asked.model : model) ? body : JSON.stringify(isInBody ? { ...asked, model: name } : named(asked, name));
+  const renamed = (): JsonObject => (isInBody ? withNumbersOf(asked, { ...asked, model: name }) : named(asked, name));
+  const text = name === (isInBody ? asked.model : model) ? body : printBody(renamed()); // seeds over 2^53 keep their digits
   const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
   const reply = passage.head(answer.status, answer.headers);
-  reply.send(Readable.from(tap?.wrote ? tapped(answer.body, tap) : answer.body, { objectMode: false }));
+  reply.send(Readable.from(watched(answer.body, passage), { objectMode: false }));
   await reply;
 }
 
 /** Gemini's bodies repeat the model of the path, in a batch in each request; another name there is refused. */
-function named(asked: Record<string, unknown>, name: string): Record<string, unknown> {
+function named(asked: JsonObject, name: string): JsonObject {
   const { model, requests } = asked;
-  const inner = Array.isArray(requests) && { requests: requests.map((one) => (isObject(one) ? named(one, name) : one)) };
-  return { ...asked, ...(model !== undefined && { model: `models/${name}` }), ...inner };
+  const inner = Array.isArray(requests) && { requests: requests.map((one: Json) => (isObject(one) ? named(one, name) : one)) };
+  return withNumbersOf(asked, { ...asked, ...(model !== undefined && { model: `models/${name}` }), ...inner });
 }
 
 const familyOf = (wire: string | undefined): string | undefined => wire?.replace(/^openai-.*/, "openai");
 
-async function* tapped(body: AsyncIterable<Uint8Array>, tap: Tap): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of body) {
-    tap.wrote?.(chunk);
-    yield chunk;
+/** If the body breaks off, Fastify cuts the connection; that is noted here, or the log would say that the client left. */
+async function* watched(body: AsyncIterable<Uint8Array>, passage: Passage): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of body) {
+      passage.tap?.wrote?.(chunk);
+      yield chunk;
+    }
+  } catch (error) {
+    if (!passage.exchange.brokenOff) {
+      passage.broken = true;
+      passage.account.fail(PROBLEMS[codeOf(error)] ?? CUT_OFF);
+    }
+    throw error;
   }
-}
-
-function parseObject(body: string): Record<string, unknown> {
-  const value = parsed(body);
-  if (isObject(value)) return value;
-  throw new BadRequest("the body must be a JSON object");
 }

@@ -13,6 +13,7 @@
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
+import { setOwn } from "../core/json.ts";
 import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
 import { listDialects } from "../dialects/registry.ts";
 import { urlProblem } from "../engines/address.ts";
@@ -52,8 +53,8 @@ export function readConfig(text: string, file: string, environment: Environment 
   const root = readToml(text, file, environment).only("server", "cors", "upstreams", "models", "aliases");
   const [locals, upstreams]: [Record<string, LocalSettings>, Record<string, UpstreamSettings>] = [{}, {}];
   for (const table of root.tables("upstreams")) {
-    if (table.has("model")) locals[table.name] = readLocal(table);
-    else upstreams[table.name] = readUpstream(table);
+    if (table.has("model")) setOwn(locals, table.name, readLocal(table));
+    else setOwn(upstreams, table.name, readUpstream(table));
   }
   const names = Object.keys({ ...upstreams, ...locals });
   const models = root.tables("models").map((table) => readModel(table, names));
@@ -143,13 +144,16 @@ function readUpstream(table: Table): UpstreamSettings {
   const known = Object.hasOwn(KNOWN, table.name) ? KNOWN[table.name] : undefined;
   const isKnown = known !== undefined && !table.has("url");
   const timeouts = table.table("timeouts").only("connect", "headers", "idle");
+  const headers = readHeaders(table.table("headers"));
+  const secrets = Object.keys(headers).flatMap((name) => (isSecret(table.table("headers"), name) ? [headers[name]!] : []));
   return {
     urls: isKnown ? [known.url] : readUrls(table),
     wire: table.oneOf("wire", WIRES) ?? (isKnown ? known.wire : undefined),
     server: table.oneOf("server", SERVERS),
     ...readLimits(table),
     key: table.secret("key") ?? usualKey(table.name, table.file.environment),
-    headers: readHeaders(table.table("headers")),
+    headers,
+    ...(secrets.length > 0 ? { secrets } : {}),
     timeouts: { connect: timeouts.seconds("connect"), headers: timeouts.seconds("headers"), idle: timeouts.seconds("idle") },
     ...(isKnown ? { profile: known.profile } : {}),
   };
@@ -170,10 +174,12 @@ function readUrls(table: Table): string[] {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** By the header's name, or because its value is in a variable. */
+const isSecret = (headers: Table, name: string): boolean => SECRET_HEADER.test(name) || headers.string(name)?.startsWith("env:") === true;
+
 function readHeaders(table: Table): Record<string, string> {
   const said = (name: string): string => {
-    const isSecret = SECRET_HEADER.test(name) || table.string(name)?.startsWith("env:");
-    const text = (isSecret ? table.secret(name) : table.string(name)) ?? "";
+    const text = (isSecret(table, name) ? table.secret(name) : table.string(name)) ?? "";
     if (!HEADER_NAME.test(name)) table.fail("is no name of a header", name);
     return HEADER_VALUE.test(text)
       ? text

@@ -26,6 +26,8 @@ export interface UpstreamSettings {
   readonly limits?: Limits | undefined;
   readonly key?: string | undefined;
   readonly headers?: Headers | undefined;
+  /** The values of headers that must not be recorded, whatever their names. */
+  readonly secrets?: readonly string[] | undefined;
   readonly timeouts?: Timeouts | undefined;
   readonly profile?: WireProfile | undefined;
 }

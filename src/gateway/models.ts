@@ -44,9 +44,10 @@ export class Models {
     if (only && others.length === 0) {
       return afterwards(rule?.model ?? onlyModel(only, asked), (model) => targetOf(only, model, rule));
     }
-    const slash = asked.indexOf("/");
-    const named = slash > 0 ? this.#upstreams.get(asked.slice(0, slash)) : undefined;
-    return named ? targetOf(named, asked.slice(slash + 1), rule) : this.#listed(asked, rule);
+    const name = rule?.model ?? asked;
+    const slash = name.indexOf("/");
+    const named = slash > 0 ? this.#upstreams.get(name.slice(0, slash)) : undefined;
+    return named ? targetOf(named, name.slice(slash + 1), rule) : this.#listed(name, rule);
   }
 
   async #listed(asked: string, rule: ModelRule | undefined): Promise<Target> {

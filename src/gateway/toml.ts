@@ -11,6 +11,9 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+/** 24 days. Node's timers count to 2^31 milliseconds; with more, or with `inf`, they end at once. */
+const MAX_SECONDS = 2_147_483;
+
 interface File {
   readonly name: string;
   readonly text: string;
@@ -92,7 +95,7 @@ export class Table {
   number(key: string, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY): number | undefined {
     const range = Number.isFinite(most) ? ` from ${least} to ${most}` : Number.isFinite(least) ? `, ${least} or more` : "";
     return this.read(key, `a number${range}`, (value) =>
-      typeof value === "number" && value >= least && value <= most ? value : undefined,
+      typeof value === "number" && Number.isFinite(value) && value >= least && value <= most ? value : undefined,
     );
   }
   count(key: string): number | undefined {
@@ -101,9 +104,11 @@ export class Table {
   port(key: string): number | undefined {
     return this.read(key, "a port: 0 to 65535", (value) => (isWhole(value) && value >= 0 && value < 65_536 ? value : undefined));
   }
-  /** Returns milliseconds. */
+  /** Returns milliseconds, rounded: Node refuses fractions, and 64.1 × 1000 has one. */
   seconds(key: string): number | undefined {
-    return this.read(key, "a number of seconds over 0", (value) => (typeof value === "number" && value > 0 ? value * 1000 : undefined));
+    return this.read(key, `a number of seconds over 0, at most ${MAX_SECONDS}`, (value) =>
+      typeof value === "number" && value > 0 && value <= MAX_SECONDS ? Math.max(1, Math.round(value * 1000)) : undefined,
+    );
   }
   oneOf<T extends string | boolean>(key: string, words: readonly T[]): T | undefined {
     return this.read(key, `one of ${words.join(", ")}`, (value) => words.find((word) => word === value));

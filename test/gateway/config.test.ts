@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { secretsOf } from "../../src/cli/serve-record.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { tempFolder } from "../servers.ts";
 
@@ -98,6 +99,20 @@ max_tokens = 100
 
 const ONE = '[upstreams.a]\nurl = "http://x"\n';
 
+test("seconds become whole milliseconds, since Node refuses others", () => {
+  expect(read("[server]\nrequest_timeout = 64.1\nheartbeat = 0.0001").server.patience).toMatchObject({ requestMs: 64_100, heartbeatMs: 1 });
+});
+
+test("a header's value from the environment is a secret, whatever the header's name: no recording has it", () => {
+  const text = '[upstreams.a]\nurl = "http://x"\nheaders = { x-title = "mine", x-tenant = "env:TENANT" }';
+  expect(secretsOf(readConfig(text, "dragoman.toml", { TENANT: "canary-9" }))).toEqual(["canary-9"]);
+});
+
+test("an upstream may be called __proto__", () => {
+  const { upstreams, locals } = read('[upstreams.__proto__]\nurl = "http://x"\n[upstreams.b]\nurl = "http://y"');
+  expect([Object.keys(upstreams), Object.keys(locals)]).toEqual([["__proto__", "b"], []]);
+});
+
 test.each(["*", "null", "https://app.example", "http://localhost:3000", "http://[::1]:8080", "chrome-extension://abc"])(
   "an origin that browsers send is accepted: %s",
   (origin) => {
@@ -159,6 +174,9 @@ describe("a mistake is reported in one line, with its place", () => {
     [`${ONE}[models.m]\ntop_p = 1.5`, "dragoman.toml:4: models.m.top_p must be a number from 0 to 1"],
     [`${ONE}[models.m]\nmin_p = nan`, "dragoman.toml:4: models.m.min_p must be a number from 0 to 1"],
     [`${ONE}[models.m]\nseed = "1"`, "dragoman.toml:4: models.m.seed must be a number"],
+    [`${ONE}[models.m]\ntemperature = inf`, "dragoman.toml:4: models.m.temperature must be a number, 0 or more"],
+    [`${ONE}[server]\nheartbeat = inf`, "dragoman.toml:4: server.heartbeat must be a number of seconds over 0, at most 2147483"],
+    [`[server]\nwhole_after = 3_000_000`, "dragoman.toml:2: server.whole_after must be a number of seconds over 0, at most 2147483"],
     [`${ONE}[aliases]\nx = "y"\ny = "x"`, "dragoman.toml:4: aliases.x leads in a circle: x → y → x"],
     [`${ONE}[aliases]\n"gpt-*" = "gpt-x"`, 'dragoman.toml:4: aliases."gpt-*" leads in a circle'],
     ...["app.example", "https://app.example/", "https://app.example:443", "https://App.example", ""].map((origin): [string, RegExp] => [
@@ -192,6 +210,7 @@ test.each([
   ['server = "tgi"', "upstreams.local.server must be one of llama-server, vllm, sglang, ollama"],
   ["queue = 4", "upstreams.local needs concurrent"],
   ["concurrent = 0", "upstreams.local.concurrent must be a whole number over 0"],
+  ["concurrent = 1\nwait = inf", "upstreams.local.wait must be a number of seconds over 0, at most 2147483"],
 ])("a bad setting of an upstream is refused: %s", (line, complaint) => {
   expect(() => read(`[upstreams.local]\nurl = "http://127.0.0.1:8080"\n${line}\n`)).toThrow(complaint);
 });

@@ -56,6 +56,17 @@ describe("a requested model finds its rule", () => {
     expect((await models.list()).map(({ id }) => id)).toEqual(["big", "a", "b", "c"]);
     expect(() => new Models({ one: engine() }, [{ name: "x", alias: "x" }])).toThrow('the alias "x" leads in a circle: x → x');
   });
+  test("a rule that names a model, but none of several upstreams, means the upstream that has the model", async () => {
+    const rules = [
+      { name: "fast", model: "c" },
+      { name: "slow", model: "two/b" },
+      { name: "lost", model: "z" },
+    ];
+    const models = new Models({ one: engine("a"), two: engine("b", "c") }, rules);
+    expect(await models.resolve("fast")).toMatchObject({ upstream: "two", model: "c", rule: { name: "fast" } });
+    expect(await models.resolve("slow")).toMatchObject({ upstream: "two", model: "b" });
+    await expect(models.resolve("lost")).rejects.toThrow('no upstream has the model "z"');
+  });
   test("a rule's defaults apply where the request is silent, and the client sees the name it asked for", async () => {
     const up = engine("a", "b");
     const rule = {
@@ -393,6 +404,12 @@ describe("requests passed on as bytes", () => {
     await ask(url, "POST", "/v1/embeddings", { headers: json, body });
     expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
   });
+  test("under another name with numbers that a double cannot hold", async () => {
+    const upstream = await startServer(answering("{}"));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up", model: "real" }] });
+    await ask(url, "POST", "/v1/completions", { headers: json, body: '{"model":"m","seed":18446744073709551615,"odd":1.0}' });
+    expect(upstream.seen[0]?.body).toBe('{"model":"real","seed":18446744073709551615,"odd":1.0}');
+  });
   test("under another name in each request of a Gemini batch, too", async () => {
     const upstream = await startServer(answering("{}"));
     const { url } = await startGateway({
@@ -414,6 +431,18 @@ describe("requests passed on as bytes", () => {
     await ask(url, "POST", "/openai/deployments/mine/embeddings?api-version=2024-10-21", { headers: json, body });
     expect(upstream.seen[0]).toMatchObject({ url: "/v1/embeddings" });
     expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
+  });
+  test("an answer that breaks off is the upstream's failure: the client did not leave", async () => {
+    const upstream = await startServer((response, { method }) => {
+      if (method === "GET") return void response.writeHead(404).end();
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('{"data":[', () => response.destroy());
+    });
+    const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    await expect(ask(url, "POST", "/v1/embeddings", { headers: json, body })).rejects.toThrow("aborted");
+    const [exchange] = await ended(1);
+    expect(exchange).toMatchObject({ outcome: "error", error: { code: "upstream", message: "the upstream closed the connection" } });
+    expect(exchange).not.toHaveProperty("brokenOff");
   });
   test("only to an upstream of the same wire", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });

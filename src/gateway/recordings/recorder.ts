@@ -1,5 +1,5 @@
 /** Writes each exchange to a file that only the user can read, without secrets, and keeps a limited number of files. */
-import { mkdir, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, JsonObject } from "../../core/nouns.ts";
 import type { Exchange } from "../exchange.ts";
@@ -37,13 +37,42 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let work: Promise<void> = Promise.resolve();
   const keep = (exchange: Exchange, recording: Recording): void => {
     work = work
-      .then(() => write(folder, exchange, cleaner.clean(JSON.stringify(recording)), maxFiles))
+      .then(() => write(folder, exchange, JSON.stringify(cleaned(recording, cleaner)), maxFiles))
       .catch((error) => onProblem?.(error));
   };
   return {
     tap: (exchange) => (KINDS.has(exchange.kind) ? new Recordist(cleaner, maxBytes, (recording) => keep(exchange, recording)) : undefined),
     hide: (more) => cleaner.add(more),
     flush: () => work,
+  };
+}
+
+const EXCHANGE_WORDS: ReadonlySet<string> = new Set(["id", "wire", "kind", "outcome", "brokenOff"]);
+const EVENT_WORDS: ReadonlySet<string> = new Set(["type", "wire"]);
+const FINISH_WORDS: ReadonlySet<string> = new Set(["type", "reason"]);
+
+/**
+ * The recording without secrets. Its JSON text is not searched as a whole: local servers take any key, such as `ollama` or `1000`, and with
+ * the format's own words and numbers replaced, the recording could not be read.
+ */
+function cleaned({ exchange, client, items, upstream, events, ...rest }: Recording, secrets: Secrets): Recording {
+  return {
+    ...rest,
+    exchange: secrets.fields(exchange, EXCHANGE_WORDS),
+    client: cleanEdge(client, secrets),
+    ...(items ? { items: secrets.value(items) } : {}),
+    upstream: upstream.map((edge) => cleanEdge(edge, secrets)),
+    events: events.map(([ms, event]) => [ms, secrets.fields(event, event.type === "finish" ? FINISH_WORDS : EVENT_WORDS)]),
+  };
+}
+
+function cleanEdge({ request, response, pieces, ...rest }: Edge, secrets: Secrets): Edge {
+  const { url, headers, body } = request;
+  return {
+    request: { ...request, url: secrets.clean(url), headers: secrets.headers(headers), body: secrets.clean(body) },
+    ...rest,
+    ...(response ? { response: { ...response, headers: secrets.headers(response.headers) } } : {}),
+    pieces: pieces.map(([ms, content]): Piece => (typeof content === "string" ? [ms, secrets.clean(content)] : [ms, content])),
   };
 }
 
@@ -59,7 +88,8 @@ async function write(folder: string, { wire, id }: Exchange, text: string, maxFi
     throw error;
   }
   const names = (await readdir(folder)).filter(isRecording).toSorted();
-  await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => unlink(join(folder, one))));
+  // By force: another gateway that records into this folder may have deleted it.
+  await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => rm(join(folder, one), { force: true })));
 }
 
 interface Draft {
@@ -161,12 +191,6 @@ class Recordist implements Tap {
   #edge({ request, ms, response, pieces, broken }: Draft): Edge {
     const cleaned = this.#secrets.pieces(pieces.map(({ bytes }) => bytes));
     const kept = pieces.map((piece, i): Piece => pieceOf(piece.ms, cleaned[i]!));
-    return {
-      request: { ...request, url: this.#secrets.clean(request.url), headers: this.#secrets.headers(request.headers) },
-      ms,
-      ...(response ? { response: { ...response, headers: this.#secrets.headers(response.headers) } } : {}),
-      pieces: kept,
-      ...(broken ? { broken } : {}),
-    };
+    return { request, ms, ...(response ? { response } : {}), pieces: kept, ...(broken ? { broken } : {}) };
   }
 }

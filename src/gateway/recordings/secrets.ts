@@ -1,4 +1,5 @@
 /** Removes secrets from recordings: the keys that are known, and whatever looks like a key. */
+import { isObject } from "../../core/json.ts";
 import { SECRET_HEADER } from "../edge.ts";
 
 /** Where a key may begin: where a word does, or right after a JSON escape such as `\n`, whose letter would pass for a part of the word. */
@@ -39,6 +40,21 @@ export class Secrets {
 
   clean(text: string): string {
     return text.replace(this.#pattern, SECRET);
+  }
+
+  /** A copy in which every string and every key is clean. */
+  value<T>(value: T): T;
+  value(value: unknown): unknown {
+    if (typeof value === "string") return this.clean(value);
+    if (Array.isArray(value)) return value.map((item) => this.value(item as unknown));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.clean(key), this.value(item)]));
+  }
+
+  /** The same for the fields of a record, which keep their names; `words` are fields that hold the format's own words. */
+  fields<T extends object>(record: T, words: ReadonlySet<string>): T {
+    const fields = Object.entries(record).map(([name, value]) => [name, words.has(name) ? value : this.value(value as unknown)]);
+    return Object.fromEntries(fields) as T;
   }
 
   headers(headers: Readonly<Record<string, string>>): Record<string, string> {

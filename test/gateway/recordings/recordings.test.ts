@@ -11,6 +11,7 @@ import { createCompletions } from "../../../src/engines/completions/completions.
 import type { Engine } from "../../../src/engines/engine.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
 import { createScripted } from "../../../src/engines/scripted.ts";
+import { Account } from "../../../src/gateway/exchange.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { accountOf } from "../../../src/gateway/recordings/account.ts";
 import { compareRecording } from "../../../src/gateway/recordings/compare.ts";
@@ -20,7 +21,7 @@ import { createReplay } from "../../../src/gateway/recordings/replay.ts";
 import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { answering, closeLater, nobody, sse, startServer, tempFolder } from "../../servers.ts";
-import { ask, json, STREAMED, startGateway } from "../start.ts";
+import { ask, askSmallest, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -322,6 +323,23 @@ describe("secrets", () => {
     },
   );
 
+  test.each(["ollama", "text", "1000", "stop", "true"])(
+    "a key that is a word or a number of the format leaves the recording readable: %s",
+    async (key) => {
+      const events: Event[] = [
+        { type: "text", text: `the key is ${key}.` },
+        { type: "usage", inputTokens: 1000, outputTokens: 1 },
+        { type: "finish", reason: "stop" },
+      ];
+      const started = await recording({ upstreams: { up: createScripted(() => events) } }, { secrets: [key] });
+      await askSmallest(started.url, "ollama");
+      const [file = ""] = await started.files(1);
+      const { content, usage, finish } = accountOf(readRecording(readFileSync(file, "utf8"))).events;
+      expect(content).toEqual([{ type: "text", text: "the key is [secret]." }]);
+      expect([usage?.inputTokens, finish?.reason]).toEqual([1000, "stop"]);
+    },
+  );
+
   test("pieces keep their borders", () => {
     const pieces = ["a key", "12", "34 b", "key1234"].map((text) => Buffer.from(text));
     expect(new Secrets(["key1234"]).pieces(pieces).map(String)).toEqual(["a [secret]", "", " b", "[secret]"]);
@@ -331,6 +349,19 @@ describe("secrets", () => {
 });
 
 describe("files", () => {
+  test("of several gateways may be in one folder: what another has deleted is no problem", async () => {
+    const folder = tempFolder();
+    const problems: string[] = [];
+    const recorders = Array.from({ length: 4 }, () =>
+      createRecorder({ folder, maxFiles: 1, onProblem: ({ message }) => problems.push(message) }),
+    );
+    for (let i = 0; i < 40; i++) {
+      const { exchange } = new Account(`req_${i.toString(16)}`, "openai-chat", "generate");
+      recorders[i % 4]!.tap(exchange)?.ended?.(exchange);
+    }
+    await Promise.all(recorders.map((recorder) => recorder.flush()));
+    expect(problems).toEqual([]);
+  });
   const started = (more: Partial<RecorderOptions>) =>
     upstreamOf("openai-chat").then(({ url }) => recording({ upstreams: { up: createRemote({ wire: "openai-chat", url }) } }, more));
   const askOnce = (url: string) => ask(url, "POST", STREAMED.gemini.path, { headers: json, body: JSON.stringify(STREAMED.gemini.body) });
