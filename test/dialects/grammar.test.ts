@@ -711,6 +711,52 @@ describe("schemas", () => {
       [{}],
     ],
     [
+      "allOf beside anyOf",
+      { allOf: [{ type: "object", properties: { a: {}, b: {} } }], anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+      [{ a: 1 }, { b: 1 }],
+      [{}],
+    ],
+    ["two unions", { anyOf: [{ type: "integer" }, { type: "boolean" }], oneOf: [{ minimum: 3, maximum: 5 }] }, [3, 5, true], [2, 6, "x"]],
+    [
+      "two unions in allOf",
+      { allOf: [{ anyOf: [{ enum: [1, 2] }, { const: "a" }] }, { anyOf: [{ type: ["integer", "string"] }, { nullable: true }] }] },
+      [1, 2, "a", null],
+      [3, "b"],
+    ],
+    ["two lists of words", { allOf: [{ enum: [1, 2, "x"] }, { enum: [2, 3, "x"] }] }, [2, "x"], [1, 3]],
+    [
+      "two ranges",
+      {
+        type: "number",
+        allOf: [
+          { type: "integer", minimum: 1, maximum: 9 },
+          { minimum: 3, maximum: 20 },
+        ],
+      },
+      [3, 9],
+      [1, 10, 3.5],
+    ],
+    [
+      "one property in two parts",
+      { allOf: [{ properties: { a: { type: "integer", maximum: 5 } } }, { properties: { a: { minimum: 3 }, b: {} } }] },
+      [{ a: 3 }, { a: 5, b: "x" }, {}],
+      [{ a: 2 }, { a: 6 }, { a: "x" }],
+    ],
+    [
+      "references that lead to references in allOf",
+      {
+        $defs: {
+          a: { $ref: "#/$defs/b" },
+          b: { properties: { x: { type: "integer" } }, required: ["x"] },
+          c: { $ref: "#/$defs/d" },
+          d: { required: ["y"] },
+        },
+        allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/c" }],
+      },
+      [{ x: 1, y: 1 }],
+      [{ x: 1 }, { y: 1 }, { x: "x", y: 1 }],
+    ],
+    [
       "circular references are not alternatives",
       { $defs: { a: { anyOf: [{ $ref: "#/$defs/b" }, { type: "integer" }] }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" },
       [1],
@@ -736,6 +782,15 @@ describe("schemas", () => {
     [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
     [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
     [{ not: { type: "string" } }, "", "not"],
+    [{ type: "object", properties: { a: {}, b: {} }, dependencies: { a: ["b"] } }, "", "dependencies"],
+    [{ $dynamicRef: "#/$defs/a" }, "", "$dynamicRef"],
+    [{ allOf: [{ $ref: "#/$defs/none" }] }, "", "$ref"],
+    [{ type: "object", anyOf: [{ properties: { a: {} } }, { type: "null" }] }, "", "type"],
+    [{ allOf: [{ enum: [1] }, { enum: [2] }] }, "", "enum"],
+    [{ allOf: [{ const: 1 }, { const: 2 }] }, "", "const"],
+    [{ minimum: 3 }, "", "minimum"],
+    [{ required: ["a"] }, "", "required"],
+    [{ additionalProperties: { type: "integer" } }, "", "additionalProperties"],
     [{ type: "object", properties: { a: false }, required: ["a"] }, "/properties/a", "false"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);

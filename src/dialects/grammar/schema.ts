@@ -2,6 +2,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
+import { pythonJson } from "../print.ts";
 import { optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
@@ -14,9 +15,12 @@ const MAX_COUNT = 256;
 const MAX_FREE = 4;
 
 /** Keywords that the rules cannot enforce, by their beginnings. */
-const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
+const BEYOND =
+  /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependen|propertyNames|patternProp|m..Properties|\$(?:dynamic|recursive)Ref)/;
 /** The same for strings. */
 const BEYOND_TEXT = /^(?:pattern|format)$/;
+/** Keywords for one type of values, which are not enforced if the schema names no type. */
+const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|additionalProperties)$/;
 /** Keywords that constrain nothing. */
 const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
 
@@ -78,17 +82,22 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const value = (schema: Json | undefined, at: Place): string | undefined => {
     if (!isObject(schema)) return schema === false ? undefined : any(at);
     if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
-    const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+    const { $ref, allOf, ...whole } = schema;
     const deeper = { ...at, depth: at.depth + 1 };
+    const both = (a: JsonObject, b: JsonObject) => merged(a, b, (keyword) => at.report(at.path, keyword));
     if ($ref !== undefined) return reference($ref, schema, deeper);
-    if (Array.isArray(allOf))
+    if (Array.isArray(allOf)) {
+      if (allOf.includes(false)) return undefined;
       return value(
-        allOf.filter(isObject).reduce((sum, part) => merged(sum, resolved(part, at)), own),
+        allOf.filter(isObject).reduce((sum, part) => both(sum, resolved(part, at)), whole),
         deeper,
       );
+    }
+    const { anyOf, oneOf, ...rest } = whole;
     const union = anyOf ?? oneOf;
+    const own = anyOf === undefined || oneOf === undefined ? rest : { ...rest, oneOf }; // each alternative of one, with all of the other
     if (Array.isArray(union) && union.length > 0) {
-      const alternative = (part: Json) => (constrains(own) && isObject(part) ? merged(own, part) : part);
+      const alternative = (part: Json) => (constrains(own) && isObject(part) ? both(own, part) : part);
       return choice(
         union.map((part) => value(alternative(part), deeper)),
         at,
@@ -112,7 +121,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
     typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, at.root) : undefined;
 
-  const resolved = ({ $ref, ...own }: JsonObject, at: Place): JsonObject => merged(target($ref, at) ?? ANY, own);
+  const resolved = ({ $ref, ...own }: JsonObject, at: Place, seen: readonly JsonObject[] = []): JsonObject => {
+    if ($ref === undefined) return own;
+    const found = target($ref, at);
+    if (!found) at.report(at.path, "$ref");
+    if (!found || seen.includes(found)) return own;
+    return merged(resolved(found, at, [...seen, found]), own, (keyword) => at.report(at.path, keyword));
+  };
 
   const reference = ($ref: Json, schema: JsonObject, at: Place): string | undefined => {
     const found = target($ref, at);
@@ -120,7 +135,11 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (at.open.includes(found)) return undefined;
     const below = { ...at, open: [...at.open, found] };
     const { $ref: _, ...beside } = schema;
-    if (constrains(beside)) return value(merged(found, beside), below);
+    if (constrains(beside))
+      return value(
+        merged(found, beside, (keyword) => at.report(at.path, keyword)),
+        below,
+      );
     return named(found, { ...below, depth: at.depth - 1 }, value);
   };
 
@@ -171,6 +190,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (types.size === 0 && schema.properties) types.add("object");
     if (types.size === 0 && (schema.items ?? schema.prefixItems)) types.add("array");
     if (types.size === 0 || types.has("string")) for (const key in schema) if (BEYOND_TEXT.test(key)) at.report(at.path, key);
+    if (types.size === 0) for (const key in schema) if (OF_ONE_TYPE.test(key) && schema[key] !== true) at.report(at.path, key);
     if (types.size === 0) return any(at);
     const all = at.syntax.verbatim && types.has("string") ? ["string"] : [...types];
     return choice(
@@ -335,11 +355,52 @@ const numeric = (value: Json | undefined): number | undefined => (typeof value =
 
 const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
 
-function merged(a: JsonObject, b: JsonObject): JsonObject {
+/** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
+function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
   const sum: Record<string, Json> = { ...a, ...b };
-  if (isObject(a.properties) && isObject(b.properties)) sum.properties = { ...a.properties, ...b.properties };
-  if (Array.isArray(a.required) && Array.isArray(b.required)) sum.required = [...a.required, ...b.required];
+  for (const [key, one] of Object.entries(a)) {
+    const other = b[key];
+    if (other === undefined || NOTES.test(key) || pythonJson(one) === pythonJson(other)) continue;
+    const together = sumOf(key, one, other);
+    const free = key === "anyOf" ? "oneOf" : key === "oneOf" ? "anyOf" : key;
+    if (together !== undefined) sum[key] = together;
+    else if (sum[free] === undefined)
+      sum[free] = one; // a schema with both kinds of unions means both
+    else lost(key);
+  }
   return sum;
+}
+
+/** What both values of a keyword allow; `undefined` if that cannot be said in one. */
+function sumOf(key: string, a: Json, b: Json): Json | undefined {
+  if (key === "properties" && isObject(a) && isObject(b)) {
+    const shared = Object.keys(a).filter((name) => Object.hasOwn(b, name));
+    return { ...a, ...b, ...Object.fromEntries(shared.map((name) => [name, bothOf(a[name], b[name])])) };
+  }
+  if (key === "items" || key === "additionalProperties") return bothOf(a, b);
+  if (typeof a === "number" && typeof b === "number") {
+    if (/^(?:min|exclusiveMin)/.test(key)) return Math.max(a, b);
+    return /^(?:max|exclusiveMax)/.test(key) ? Math.min(a, b) : undefined;
+  }
+  if (key === "type") return commonTypes(a, b);
+  if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
+  if (key === "required" || key === "allOf") return [...a, ...b];
+  const words = b.map(pythonJson);
+  const common = key === "enum" ? a.filter((one) => words.includes(pythonJson(one))) : [];
+  return common.length > 0 ? common : undefined;
+}
+
+function bothOf(a: Json | undefined, b: Json | undefined): Json {
+  if (a === false || b === false) return false;
+  if (!isObject(a) || !isObject(b)) return (isObject(a) ? a : b) ?? true;
+  return pythonJson(a) === pythonJson(b) ? a : { allOf: [a, b] };
+}
+
+function commonTypes(a: Json, b: Json): Json | undefined {
+  const [some, others] = [a, b].map((type) => schemaTypes({ schema: { type }, root: ANY })) as [readonly string[], readonly string[]];
+  const within = (type: string, list: readonly string[]) => list.includes(type) || (type === "integer" && list.includes("number"));
+  const common = [...some.filter((type) => within(type, others)), ...others.filter((type) => within(type, some))];
+  return common.length > 0 ? [...new Set(common)] : undefined;
 }
 
 /** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
