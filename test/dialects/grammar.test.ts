@@ -611,9 +611,16 @@ describe("schemas", () => {
     ["types of other schema languages", { type: "STRING" }, ["x"], [1]],
     ["a small range", { type: "integer", minimum: 1, maximum: 12 }, [1, 9, 12], [0, 13, 123, -1]],
     ["a small range without its ends", { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }, [1, 9], [0, 10, -1]],
+    [
+      "a small range without its ends, in older drafts",
+      { type: "integer", minimum: 0, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: true },
+      [1, 2],
+      [0, 3],
+    ],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
     ["words of a list", { type: "array", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"], [1]]],
+    ["words of a list in Gemini's spelling", { type: "ARRAY", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"]]],
     ["enum and const", { enum: ["a", 1, null, [1, { b: 2 }]] }, ["a", 1, null, [1, { b: 2 }]], ["b", 2, [1], [1, { b: 3 }]]],
     ["lists", { type: "array", items: { type: "integer" }, minItems: 1, maxItems: 3 }, [[1], [1, 2, 3]], [[], [1, 2, 3, 4], ["1"], 1]],
     [
@@ -687,6 +694,12 @@ describe("schemas", () => {
       [{}, { a: 1 }, { a: 1, c: 1 }],
     ],
     ["a required key without a schema", { type: "object", properties: {}, required: ["a"] }, [{ a: 1 }, { a: "x" }], [{}]],
+    [
+      "a required key that only the schema of other keys describes",
+      { type: "object", required: ["a"], additionalProperties: { type: "integer" } },
+      [{ a: 1 }, { a: 1, b: 2 }],
+      [{}, { a: "x" }, { a: 1, b: "x" }],
+    ],
     [
       "recursive references",
       { $defs: { person }, $ref: "#/$defs/person" },
@@ -796,6 +809,20 @@ describe("schemas", () => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
     expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("a limit that is too high does not lift the other one", () => {
+    const { gbnf, relaxed } = schemaGrammar({ type: "array", items: { type: "integer" }, minItems: 3, maxItems: 5000 });
+    expect(relaxed.map(({ keyword }) => keyword)).toEqual(["maxItems"]);
+    expect(["[]", "[1, 2]", "[1, 2, 3]", "[1, 2, 3, 4]"].map((text) => new Gbnf(gbnf).accepts(text))).toEqual([false, false, true, true]);
+    const both = schemaGrammar({ type: "array", items: {}, minItems: 3000, maxItems: 5000 });
+    expect(both.relaxed.map(({ keyword }) => keyword)).toEqual(["minItems", "maxItems"]);
+  });
+
+  test("gemma4: that a string must be empty is relaxed, and reported", () => {
+    const parameters = { type: "object", properties: { a: { type: "string", maxLength: 0 } } };
+    const { relaxed } = speakers.find(({ id }) => id === "gemma4")!.grammar([{ name: "f", parameters }], "required");
+    expect(relaxed).toEqual([{ tool: "f", path: "/properties/a", keyword: "maxLength" }]);
   });
 
   test("no schema is an error, however odd", () => {

@@ -107,7 +107,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const literals = own.const !== undefined ? [own.const] : Array.isArray(own.enum) ? own.enum : [];
     if (literals.length === 0) return typed(own, at);
     // An array whose `enum` lists no array: the choices are meant for its items.
-    if (own.type === "array" && own.const === undefined && !literals.some(Array.isArray)) {
+    if (String(schemaTypes({ schema: own, root: at.root })) === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
       return typed({ ...others, items: { enum: words as Json } }, at);
     }
@@ -215,16 +215,19 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (!minLength && maxLength === undefined) return text(syntax);
     const length = quantifier(minLength ?? 0, maxLength);
     const counted = length && syntax.string(length);
-    if (!counted) for (const keyword of ["minLength", "maxLength"]) if (schema[keyword]) report(path, keyword);
+    if (!counted && minLength) report(path, "minLength");
+    if (!counted && maxLength !== undefined) report(path, "maxLength");
     return counted || text(syntax);
   };
 
   const number = (type: string, schema: JsonObject, { syntax, path, hint, report }: Place): string => {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
     const least = numeric(minimum) ?? -Infinity;
-    const above = numeric(exclusiveMinimum) ?? -Infinity;
+    // In older drafts, and in OpenAPI 3.0, `true` excludes the minimum or the maximum itself.
+    const above = numeric(exclusiveMinimum === true ? minimum : exclusiveMinimum) ?? -Infinity;
+    const below = numeric(exclusiveMaximum === true ? maximum : exclusiveMaximum) ?? Infinity;
     const first = Math.max(Math.ceil(least), Math.floor(above) + 1);
-    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(numeric(exclusiveMaximum) ?? Infinity) - 1);
+    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1);
     if (type === "integer" && first <= last && last - first < MAX_COUNT) {
       const all = Array.from({ length: last - first + 1 }, (_, i) => syntax.scalar(first + i));
       return rules.choice(hint, all);
@@ -247,9 +250,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const begun = given.slice(0, Math.min(end < 0 ? given.length : end, maxItems ?? Infinity));
     const closed = begun.length < given.length || items === false || maxItems === begun.length;
     const rest = closed && (tuple || begun.length === 0) ? "" : item(items, "items");
-    const more = closed ? "" : quantifier(Math.max(0, least - begun.length), maxItems === undefined ? undefined : maxItems - begun.length);
-    if (more === undefined) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
-    let body = closed ? "" : `(${row(comma, rest)})${more ?? "*"}`;
+    const missing = Math.max(0, least - begun.length);
+    const more = closed ? "" : quantifier(missing, maxItems === undefined ? undefined : maxItems - begun.length);
+    // Too high a limit does not lift the other one.
+    const fewest = more ?? quantifier(missing, undefined);
+    if (fewest === undefined) at.report(at.path, "minItems");
+    if (more === undefined && maxItems !== undefined) at.report(at.path, "maxItems");
+    let body = closed ? "" : `(${row(comma, rest)})${fewest ?? "*"}`;
     for (let i = begun.length - 1; i >= 0; i--) {
       const one = row(i > 0 && comma, tuple ? item(begun[i], `prefixItems/${i}`) : rest, body);
       body = i < least ? one : optional(one);
@@ -264,7 +271,11 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const given = [...new Set([...Object.keys(declared), ...required])];
     const keys = sort ? sort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.flatMap((key): Pair[] => {
-      const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
+      const property = Object.hasOwn(declared, key)
+        ? declared[key]
+        : isObject(schema.additionalProperties)
+          ? schema.additionalProperties
+          : undefined;
       const isRequired = required.includes(key);
       if (property === false && !isRequired) return [];
       const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
