@@ -198,6 +198,13 @@ describe("a template that refuses a conversation gets it in another form", () =>
       "tool:of b",
     );
   });
+  test("one call at a time: a late result of an earlier message is not lost", async () => {
+    const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
+    const said = (...ids: string[]): Message => ({ role: "assistant", content: ids.map(call) });
+    const results: Message[] = ["b", "a", "c"].map((id) => ({ role: "tool", id, name: "f", output: `of ${id}` }));
+    const prompt = await rendered(fails("messages[2].tool_calls | length > 1") + roles, [user, said("a"), said("b", "c"), ...results]);
+    expect(prompt).toBe("user:Weather in Oslo?;assistant:;assistant:;tool:of b;tool:of a;assistant:;tool:of c;");
+  });
   test("if no form helps, the first complaint is reported", async () => {
     await expect(rendered("{{ raise_exception('never') }}", [user, called, answered])).rejects.toThrow("the template failed: never");
   });
