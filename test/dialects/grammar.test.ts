@@ -118,6 +118,13 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([{ name: "f", parameters: counts }], "required"), call({ "x-a": 1 }))).toBe(true);
   });
 
+  test("none without tools, or with a name that no grammar can exclude: text is free", () => {
+    for (const tools of [[], [{ name: "get weather" }]]) {
+      const { gbnf } = dialect.grammar(tools, "none");
+      expect(gbnf === "" || new Gbnf(gbnf).accepts("Hi.")).toBe(true);
+    }
+  });
+
   test("an undeclared tool cannot be required", () => {
     expect(() => grammar({ name: "get_date" })).toThrow("get_date");
     expect(() => dialect.grammar([], "required")).toThrow("no tool");
@@ -809,6 +816,32 @@ describe("schemas", () => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
     expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("alternatives that refer to each other are whole wherever they are used", () => {
+    const $defs = {
+      a: { anyOf: [{ $ref: "#/$defs/b" }, { type: "null" }] },
+      b: { anyOf: [{ $ref: "#/$defs/a" }, { type: "array", items: { $ref: "#/$defs/b" } }] },
+    };
+    const properties = { x: { $ref: "#/$defs/a" }, y: { $ref: "#/$defs/b" } };
+    const { gbnf, relaxed } = schemaGrammar({ type: "object", properties, required: ["x", "y"], $defs });
+    expect(relaxed).toEqual([]);
+    const texts = ['{"x":null,"y":null}', '{"x":[null],"y":[[],null]}', '{"x":1,"y":null}', '{"x":null,"y":["a"]}'];
+    expect(texts.map((text) => new Gbnf(gbnf).accepts(text))).toEqual([true, true, false, false]);
+  });
+
+  test("a declared key with a quote does not bring quotes into other keys", () => {
+    const properties = { 'a"b': { type: "integer" }, "c\\d": { type: "integer" } };
+    const { gbnf } = schemaGrammar({ type: "object", properties, additionalProperties: { type: "integer" } });
+    const texts = ['{"a\\"b": 1, "a": 2}', '{"c\\\\d": 1}', '{"a"": 1}', '{"a"x": 1}', '{"c\\": 1}'];
+    expect(texts.map((text) => new Gbnf(gbnf).accepts(text))).toEqual([true, true, false, false, false]);
+  });
+
+  test("parts of allOf do not double with every reference", () => {
+    const parts = (i: number) => ["a", "b"].map((name) => ({ $ref: `#/$defs/${name}${i}` }));
+    const $defs: Record<string, Json> = { a0: { type: "object" }, b0: { minProperties: 1 } };
+    for (let i = 1; i < 30; i++) Object.assign($defs, { [`a${i}`]: { allOf: parts(i - 1) }, [`b${i}`]: { allOf: [...parts(i - 1), {}] } });
+    expect(schemaGrammar({ $defs, $ref: "#/$defs/a29" }).gbnf.length).toBeLessThan(10_000);
   });
 
   test("a limit that is too high does not lift the other one", () => {

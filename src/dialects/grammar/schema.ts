@@ -59,6 +59,8 @@ interface Pair {
 export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** The rules of schemas that references point to, by syntax. */
   const known = new Map<ValueSyntax, Map<JsonObject, string>>();
+  /** The open references at which an alternative was left out. */
+  const cut = new Set<JsonObject>();
 
   const relaxed = (at: Place, keyword: string): string => {
     at.report(at.path, keyword);
@@ -132,7 +134,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const reference = ($ref: Json, schema: JsonObject, at: Place): string | undefined => {
     const found = target($ref, at);
     if (!found) return relaxed(at, "$ref");
-    if (at.open.includes(found)) return undefined;
+    if (at.open.includes(found)) {
+      cut.add(found);
+      return undefined;
+    }
     const below = { ...at, open: [...at.open, found] };
     const { $ref: _, ...beside } = schema;
     if (constrains(beside))
@@ -140,7 +145,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
         merged(found, beside, (keyword) => at.report(at.path, keyword)),
         below,
       );
-    return named(found, { ...below, depth: at.depth - 1 }, value);
+    const name = named(found, { ...below, depth: at.depth - 1 }, value);
+    cut.delete(found);
+    return name;
   };
 
   /** The one rule of this schema in this syntax; its body may refer to it. */
@@ -150,10 +157,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const name = names.get(schema);
     if (name !== undefined) return name;
     const own = rules.reserve(at.hint);
-    names.set(schema, own);
+    // Inside other references the rule may lack what leads back to them. Then it serves only here.
+    const isWhole = at.open.length < 2;
+    if (isWhole) names.set(schema, own);
     const body = write(schema, at);
     if (body === undefined) names.delete(schema);
     else rules.fill(own, body);
+    if (body !== undefined && !isWhole && [...cut].every((one) => one === schema) && !names.has(schema)) names.set(schema, own);
     return body && own;
   };
 
@@ -371,7 +381,7 @@ function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): 
   const sum: Record<string, Json> = { ...a, ...b };
   for (const [key, one] of Object.entries(a)) {
     const other = b[key];
-    if (other === undefined || NOTES.test(key) || pythonJson(one) === pythonJson(other)) continue;
+    if (other === undefined || NOTES.test(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
     const together = sumOf(key, one, other);
     const free = key === "anyOf" ? "oneOf" : key === "oneOf" ? "anyOf" : key;
     if (together !== undefined) sum[key] = together;
@@ -395,7 +405,8 @@ function sumOf(key: string, a: Json, b: Json): Json | undefined {
   }
   if (key === "type") return commonTypes(a, b);
   if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
-  if (key === "required" || key === "allOf") return [...a, ...b];
+  if (key === "required") return [...a, ...b];
+  if (key === "allOf") return [...new Map([...a, ...b].map((part) => [pythonJson(part), part])).values()]; // each once, or they could double at every level
   const words = b.map(pythonJson);
   const common = key === "enum" ? a.filter((one) => words.includes(pythonJson(one))) : [];
   return common.length > 0 ? common : undefined;
