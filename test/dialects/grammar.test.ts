@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../src/core/json.ts";
 import type { Json, JsonObject, Tool, ToolChoice } from "../../src/core/nouns.ts";
+import { keepNumbers } from "../../src/core/numbers.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../../src/dialects/dialect.ts";
 import { ARGUMENTS, type CallFormat, grammarOf, schemaGrammar } from "../../src/dialects/grammar/calls.ts";
 import { literal, Rules, until } from "../../src/dialects/grammar/gbnf.ts";
@@ -828,6 +829,22 @@ describe("schemas", () => {
     expect(relaxed).toEqual([]);
     const texts = ['{"x":null,"y":null}', '{"x":[null],"y":[[],null]}', '{"x":1,"y":null}', '{"x":null,"y":["a"]}'];
     expect(texts.map((text) => new Gbnf(gbnf).accepts(text))).toEqual([true, true, false, false]);
+  });
+
+  test("constants are the numbers that the client wrote, even over 2^53", () => {
+    const texts = ["1234567890123456789", "1234567890123456788", "2"];
+    const ids = texts.map(Number);
+    keepNumbers(ids, new Map(texts.map((text, i) => [String(i), text])));
+    const one = { const: 1 };
+    keepNumbers(one, new Map([["const", "1.0"]]));
+    const deep = [9007199254740992];
+    keepNumbers(deep, new Map([["0", "9007199254740993"]]));
+    const properties = { a: { enum: ids }, b: { allOf: [one, { title: "x" }] }, c: { const: deep } };
+    const { gbnf } = schemaGrammar({ type: "object", properties });
+    const good = ['{"a":1234567890123456789}', '{"a":1234567890123456788}', '{"a":2}', '{"b":1.0}', '{"b":1}', '{"c":[9007199254740993]}'];
+    for (const text of good) expect(new Gbnf(gbnf).accepts(text), text).toBe(true);
+    const bad = ['{"a":1234567890123456800}', '{"c":[9007199254740992]}'];
+    for (const text of bad) expect(new Gbnf(gbnf).accepts(text), text).toBe(false);
   });
 
   test("a declared key with a quote does not bring quotes into other keys", () => {

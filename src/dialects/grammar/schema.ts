@@ -1,9 +1,10 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot express is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
+import { keepNumbers, numbersOf, numberText } from "../../core/numbers.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
-import { optional, type Rules, row } from "./gbnf.ts";
+import { literal, optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
 /** References become rules, so recursion is harmless; this limits the copies made where other keywords accompany a reference. */
@@ -106,25 +107,26 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       );
     }
     for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
-    const literals = own.const !== undefined ? [own.const] : Array.isArray(own.enum) ? own.enum : [];
+    const listed = Array.isArray(own.enum) ? own.enum : [];
+    const literals = own.const !== undefined ? [own.const] : listed;
     if (literals.length === 0) return typed(own, at);
     // An array whose `enum` lists no array: the choices are meant for its items.
     if (String(schemaTypes({ schema: own, root: at.root })) === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
       return typed({ ...others, items: { enum: words as Json } }, at);
     }
-    const all = new Set([...literals, ...(own.nullable === true ? [null] : [])]);
-    return choice(
-      [...all].map((one) => constant(one, at)),
-      at,
-    );
+    const spelling = (one: Json, i: number) =>
+      literals === listed ? numberText(listed, String(i), one) : numberText(schema, "const", one);
+    const all = literals.map((one, i) => constant(one, at, spelling(one, i)));
+    return choice(own.nullable === true ? [...all, constant(null, at)] : all, at);
   };
 
   const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
     typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, at.root) : undefined;
 
-  const resolved = ({ $ref, ...own }: JsonObject, at: Place, seen: readonly JsonObject[] = []): JsonObject => {
-    if ($ref === undefined) return own;
+  const resolved = (part: JsonObject, at: Place, seen: readonly JsonObject[] = []): JsonObject => {
+    const { $ref, ...own } = part;
+    if ($ref === undefined) return part;
     const found = target($ref, at);
     if (!found) at.report(at.path, "$ref");
     if (!found || seen.includes(found)) return own;
@@ -185,13 +187,22 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   };
 
   /** Objects and lists become schemas of constants, so that blanks in them stay free. */
-  const constant = (one: Json, at: Place): string | undefined => {
-    const { kind } = at.syntax;
+  const constant = (one: Json, at: Place, spelling?: string): string | undefined => {
+    const { kind, scalar } = at.syntax;
     if (kind && !isOf(kind, typeOf(one))) return undefined;
-    const wrap = (item: Json): JsonObject => ({ const: item });
-    if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), minItems: one.length, maxItems: one.length }, at);
-    if (!isObject(one)) return at.syntax.scalar(one as Scalar);
-    const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item)]));
+    const wrap = (item: Json, key: string): JsonObject => {
+      const schema = { const: item };
+      const text = numberText(one as object, key, item);
+      if (text) keepNumbers(schema, new Map([["const", text]]));
+      return schema;
+    };
+    if (Array.isArray(one)) {
+      const prefixItems = one.map((item, i) => wrap(item, String(i)));
+      return list({ prefixItems, minItems: one.length, maxItems: one.length }, at);
+    }
+    if (spelling) return isExact(one) ? rules.choice(at.hint, [literal(spelling), scalar(one)]) : literal(spelling);
+    if (!isObject(one)) return scalar(one as Scalar);
+    const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item, key)]));
     return object({ properties, required: Object.keys(one), additionalProperties: false }, at);
   };
 
@@ -372,6 +383,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     written(root, { root, report, syntax, path: "", hint, depth: 0, open: [], closed });
 }
 
+/** Whether a double prints the number that was meant: not an integer over 2^53. */
+const isExact = (value: Json): value is number => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
 const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
 
 const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
@@ -379,6 +393,7 @@ const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((ke
 /** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
 function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
   const sum: Record<string, Json> = { ...a, ...b };
+  keepNumbers(sum, new Map([...(numbersOf(a) ?? []), ...(numbersOf(b) ?? [])]));
   for (const [key, one] of Object.entries(a)) {
     const other = b[key];
     if (other === undefined || NOTES.test(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
@@ -408,7 +423,7 @@ function sumOf(key: string, a: Json, b: Json): Json | undefined {
   if (key === "required") return [...a, ...b];
   if (key === "allOf") return [...new Map([...a, ...b].map((part) => [pythonJson(part), part])).values()]; // each once, or they could double at every level
   const words = b.map(pythonJson);
-  const common = key === "enum" ? a.filter((one) => words.includes(pythonJson(one))) : [];
+  const common = key === "enum" && !numbersOf(a) ? a.filter((one) => words.includes(pythonJson(one))) : [];
   return common.length > 0 ? common : undefined;
 }
 
