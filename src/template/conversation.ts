@@ -200,7 +200,9 @@ function plainJson(value: Tree, sheet: Sheet): Json {
 }
 
 /** A template that prints tools as JSON gets them unchanged; one that iterates over their properties gets a single type for each. */
-function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
+function templateTool(given: Tool, sheet: Sheet): JsonObject {
+  const { template, form } = sheet;
+  const tool = given.parameters ? { ...given, parameters: plainJson(given.parameters, sheet) as JsonObject } : given;
   const { parameters = form.described && { type: "object" } } = tool;
   if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);
   if (!form.described) return functionTool({ ...tool, parameters: singleTypes(parameters, form) });

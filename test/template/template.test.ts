@@ -1,6 +1,7 @@
 // A model's own template: its input, its output, and how that differs from a dialect.
 import { describe, expect, test } from "vitest";
 import type { JsonObject, Message, Request, Tool } from "../../src/core/nouns.ts";
+import { keepNumbers } from "../../src/core/numbers.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
 import { json } from "../../src/dialects/json.ts";
 import { compareTemplate, renderWithTemplate, type TemplateOptions } from "../../src/template/index.ts";
@@ -99,6 +100,15 @@ describe("common assumptions of templates are met", () => {
     const a = "tools[0].function.parameters.properties.a";
     expect(await dumpedTool({ name: "f", parameters }, `{{ ${a}.type | upper | lower | tojson }}`)).toBe(type);
     expect(await dumpedTool({ name: "f", parameters }, `{{ ${a} | tojson }}`)).toEqual(property);
+  });
+  test("the numbers of a tool's schema are spelled as the client wrote them, and as Python prints them", async () => {
+    const n = { type: "number", minimum: 0, maximum: 1234567890123456800, multipleOf: 1e-7 };
+    keepNumbers(n, new Map(Object.entries({ minimum: "0.0", maximum: "1234567890123456789" })));
+    const tool: Tool = { name: "f", parameters: { type: "object", properties: { n } } };
+    for (const template of ["{{ tools | tojson }}", "{% set x = 'properties' %}{{ tools | tojson }}"])
+      expect(await renderWithTemplate(template, asked([user], [tool]))).toContain(
+        '{"type": "number", "minimum": 0.0, "maximum": 1234567890123456789, "multipleOf": 1e-07}',
+      );
   });
   test("a tool without parameters is not given any", async () => {
     const template = "{{ tools[0].function.parameters | tojson }}{# properties #}";
