@@ -18,7 +18,7 @@ import {
   type Tree,
 } from "../dialects/print.ts";
 import { functionObject, functionTool } from "../dialects/tools.ts";
-import { alternating, callsOf, type Round, resultContent, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
+import { type Answer, alternating, callsOf, type Round, resultContent, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
 export interface Conversation {
   messages: JsonObject[];
@@ -134,12 +134,11 @@ const messagesOf = (messages: readonly Message[], sheet: Sheet): JsonObject[] =>
 
 function callByCall({ said = [], results }: Round): Round[] {
   const [first, ...calls] = callsOf(said);
-  const answers = (call: ToolCall | undefined) => results.filter((result) => result.call === call);
+  const answers = (call: ToolCall) => results.filter((result) => result.call === call);
+  // The first call takes all that answer no call of this message: late results of an earlier one, or results without any.
+  const isLater = ({ call }: Answer) => call !== undefined && calls.includes(call);
   return [
-    {
-      said: said.filter((part) => part.type !== "tool-call" || part === first),
-      results: [...answers(first), ...(first ? answers(undefined) : [])],
-    },
+    { said: said.filter((part) => part.type !== "tool-call" || part === first), results: results.filter((result) => !isLater(result)) },
     ...calls.map((call) => ({ said: [call], results: answers(call) })),
   ];
 }
@@ -201,7 +200,9 @@ function plainJson(value: Tree, sheet: Sheet): Json {
 }
 
 /** A template that prints tools as JSON gets them unchanged; one that iterates over their properties gets a single type for each. */
-function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
+function templateTool(given: Tool, sheet: Sheet): JsonObject {
+  const { template, form } = sheet;
+  const tool = given.parameters ? { ...given, parameters: plainJson(given.parameters, sheet) as JsonObject } : given;
   const { parameters = form.described && { type: "object" } } = tool;
   if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);
   if (!form.described) return functionTool({ ...tool, parameters: singleTypes(parameters, form) });

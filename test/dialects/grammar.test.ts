@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../src/core/json.ts";
 import type { Json, JsonObject, Tool, ToolChoice } from "../../src/core/nouns.ts";
+import { keepNumbers } from "../../src/core/numbers.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../../src/dialects/dialect.ts";
 import { ARGUMENTS, type CallFormat, grammarOf, schemaGrammar } from "../../src/dialects/grammar/calls.ts";
 import { literal, Rules, until } from "../../src/dialects/grammar/gbnf.ts";
@@ -116,6 +117,13 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     const paths = made.relaxed.filter(({ keyword }) => keyword === "patternProperties").map(({ path }) => path);
     expect(paths).toEqual(["/properties/n", "/properties/w"]);
     expect(accepts(dialect.grammar([{ name: "f", parameters: counts }], "required"), call({ "x-a": 1 }))).toBe(true);
+  });
+
+  test("none without tools, or with a name that no grammar can exclude: text is free", () => {
+    for (const tools of [[], [{ name: "get weather" }]]) {
+      const { gbnf } = dialect.grammar(tools, "none");
+      expect(gbnf === "" || new Gbnf(gbnf).accepts("Hi.")).toBe(true);
+    }
   });
 
   test("an undeclared tool cannot be required", () => {
@@ -611,9 +619,16 @@ describe("schemas", () => {
     ["types of other schema languages", { type: "STRING" }, ["x"], [1]],
     ["a small range", { type: "integer", minimum: 1, maximum: 12 }, [1, 9, 12], [0, 13, 123, -1]],
     ["a small range without its ends", { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }, [1, 9], [0, 10, -1]],
+    [
+      "a small range without its ends, in older drafts",
+      { type: "integer", minimum: 0, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: true },
+      [1, 2],
+      [0, 3],
+    ],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
     ["words of a list", { type: "array", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"], [1]]],
+    ["words of a list in Gemini's spelling", { type: "ARRAY", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"]]],
     ["enum and const", { enum: ["a", 1, null, [1, { b: 2 }]] }, ["a", 1, null, [1, { b: 2 }]], ["b", 2, [1], [1, { b: 3 }]]],
     ["lists", { type: "array", items: { type: "integer" }, minItems: 1, maxItems: 3 }, [[1], [1, 2, 3]], [[], [1, 2, 3, 4], ["1"], 1]],
     [
@@ -688,6 +703,12 @@ describe("schemas", () => {
     ],
     ["a required key without a schema", { type: "object", properties: {}, required: ["a"] }, [{ a: 1 }, { a: "x" }], [{}]],
     [
+      "a required key that only the schema of other keys describes",
+      { type: "object", required: ["a"], additionalProperties: { type: "integer" } },
+      [{ a: 1 }, { a: 1, b: 2 }],
+      [{}, { a: "x" }, { a: 1, b: "x" }],
+    ],
+    [
       "recursive references",
       { $defs: { person }, $ref: "#/$defs/person" },
       [{ name: "A", boss: { name: "B", boss: null } }],
@@ -709,6 +730,52 @@ describe("schemas", () => {
       { type: "object", properties: { a: { type: "integer" } }, anyOf: [{ required: ["a"] }, { properties: { b: {} }, required: ["b"] }] },
       [{ a: 1 }, { b: 1 }, { a: 1, b: 1 }],
       [{}],
+    ],
+    [
+      "allOf beside anyOf",
+      { allOf: [{ type: "object", properties: { a: {}, b: {} } }], anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+      [{ a: 1 }, { b: 1 }],
+      [{}],
+    ],
+    ["two unions", { anyOf: [{ type: "integer" }, { type: "boolean" }], oneOf: [{ minimum: 3, maximum: 5 }] }, [3, 5, true], [2, 6, "x"]],
+    [
+      "two unions in allOf",
+      { allOf: [{ anyOf: [{ enum: [1, 2] }, { const: "a" }] }, { anyOf: [{ type: ["integer", "string"] }, { nullable: true }] }] },
+      [1, 2, "a", null],
+      [3, "b"],
+    ],
+    ["two lists of words", { allOf: [{ enum: [1, 2, "x"] }, { enum: [2, 3, "x"] }] }, [2, "x"], [1, 3]],
+    [
+      "two ranges",
+      {
+        type: "number",
+        allOf: [
+          { type: "integer", minimum: 1, maximum: 9 },
+          { minimum: 3, maximum: 20 },
+        ],
+      },
+      [3, 9],
+      [1, 10, 3.5],
+    ],
+    [
+      "one property in two parts",
+      { allOf: [{ properties: { a: { type: "integer", maximum: 5 } } }, { properties: { a: { minimum: 3 }, b: {} } }] },
+      [{ a: 3 }, { a: 5, b: "x" }, {}],
+      [{ a: 2 }, { a: 6 }, { a: "x" }],
+    ],
+    [
+      "references that lead to references in allOf",
+      {
+        $defs: {
+          a: { $ref: "#/$defs/b" },
+          b: { properties: { x: { type: "integer" } }, required: ["x"] },
+          c: { $ref: "#/$defs/d" },
+          d: { required: ["y"] },
+        },
+        allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/c" }],
+      },
+      [{ x: 1, y: 1 }],
+      [{ x: 1 }, { y: 1 }, { x: "x", y: 1 }],
     ],
     [
       "circular references are not alternatives",
@@ -736,11 +803,76 @@ describe("schemas", () => {
     [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
     [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
     [{ not: { type: "string" } }, "", "not"],
+    [{ type: "object", properties: { a: {}, b: {} }, dependencies: { a: ["b"] } }, "", "dependencies"],
+    [{ $dynamicRef: "#/$defs/a" }, "", "$dynamicRef"],
+    [{ allOf: [{ $ref: "#/$defs/none" }] }, "", "$ref"],
+    [{ type: "object", anyOf: [{ properties: { a: {} } }, { type: "null" }] }, "", "type"],
+    [{ allOf: [{ enum: [1] }, { enum: [2] }] }, "", "enum"],
+    [{ allOf: [{ const: 1 }, { const: 2 }] }, "", "const"],
+    [{ minimum: 3 }, "", "minimum"],
+    [{ required: ["a"] }, "", "required"],
+    [{ additionalProperties: { type: "integer" } }, "", "additionalProperties"],
     [{ type: "object", properties: { a: false }, required: ["a"] }, "/properties/a", "false"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
     expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("alternatives that refer to each other are whole wherever they are used", () => {
+    const $defs = {
+      a: { anyOf: [{ $ref: "#/$defs/b" }, { type: "null" }] },
+      b: { anyOf: [{ $ref: "#/$defs/a" }, { type: "array", items: { $ref: "#/$defs/b" } }] },
+    };
+    const properties = { x: { $ref: "#/$defs/a" }, y: { $ref: "#/$defs/b" } };
+    const { gbnf, relaxed } = schemaGrammar({ type: "object", properties, required: ["x", "y"], $defs });
+    expect(relaxed).toEqual([]);
+    const texts = ['{"x":null,"y":null}', '{"x":[null],"y":[[],null]}', '{"x":1,"y":null}', '{"x":null,"y":["a"]}'];
+    expect(texts.map((text) => new Gbnf(gbnf).accepts(text))).toEqual([true, true, false, false]);
+  });
+
+  test("constants are the numbers that the client wrote, even over 2^53", () => {
+    const texts = ["1234567890123456789", "1234567890123456788", "2"];
+    const ids = texts.map(Number);
+    keepNumbers(ids, new Map(texts.map((text, i) => [String(i), text])));
+    const one = { const: 1 };
+    keepNumbers(one, new Map([["const", "1.0"]]));
+    const deep = [9007199254740992];
+    keepNumbers(deep, new Map([["0", "9007199254740993"]]));
+    const properties = { a: { enum: ids }, b: { allOf: [one, { title: "x" }] }, c: { const: deep } };
+    const { gbnf } = schemaGrammar({ type: "object", properties });
+    const good = ['{"a":1234567890123456789}', '{"a":1234567890123456788}', '{"a":2}', '{"b":1.0}', '{"b":1}', '{"c":[9007199254740993]}'];
+    for (const text of good) expect(new Gbnf(gbnf).accepts(text), text).toBe(true);
+    const bad = ['{"a":1234567890123456800}', '{"c":[9007199254740992]}'];
+    for (const text of bad) expect(new Gbnf(gbnf).accepts(text), text).toBe(false);
+  });
+
+  test("a declared key with a quote does not bring quotes into other keys", () => {
+    const properties = { 'a"b': { type: "integer" }, "c\\d": { type: "integer" } };
+    const { gbnf } = schemaGrammar({ type: "object", properties, additionalProperties: { type: "integer" } });
+    const texts = ['{"a\\"b": 1, "a": 2}', '{"c\\\\d": 1}', '{"a"": 1}', '{"a"x": 1}', '{"c\\": 1}'];
+    expect(texts.map((text) => new Gbnf(gbnf).accepts(text))).toEqual([true, true, false, false, false]);
+  });
+
+  test("parts of allOf do not double with every reference", () => {
+    const parts = (i: number) => ["a", "b"].map((name) => ({ $ref: `#/$defs/${name}${i}` }));
+    const $defs: Record<string, Json> = { a0: { type: "object" }, b0: { minProperties: 1 } };
+    for (let i = 1; i < 30; i++) Object.assign($defs, { [`a${i}`]: { allOf: parts(i - 1) }, [`b${i}`]: { allOf: [...parts(i - 1), {}] } });
+    expect(schemaGrammar({ $defs, $ref: "#/$defs/a29" }).gbnf.length).toBeLessThan(10_000);
+  });
+
+  test("a limit that is too high does not lift the other one", () => {
+    const { gbnf, relaxed } = schemaGrammar({ type: "array", items: { type: "integer" }, minItems: 3, maxItems: 5000 });
+    expect(relaxed.map(({ keyword }) => keyword)).toEqual(["maxItems"]);
+    expect(["[]", "[1, 2]", "[1, 2, 3]", "[1, 2, 3, 4]"].map((text) => new Gbnf(gbnf).accepts(text))).toEqual([false, false, true, true]);
+    const both = schemaGrammar({ type: "array", items: {}, minItems: 3000, maxItems: 5000 });
+    expect(both.relaxed.map(({ keyword }) => keyword)).toEqual(["minItems", "maxItems"]);
+  });
+
+  test("gemma4: that a string must be empty is relaxed, and reported", () => {
+    const parameters = { type: "object", properties: { a: { type: "string", maxLength: 0 } } };
+    const { relaxed } = speakers.find(({ id }) => id === "gemma4")!.grammar([{ name: "f", parameters }], "required");
+    expect(relaxed).toEqual([{ tool: "f", path: "/properties/a", keyword: "maxLength" }]);
   });
 
   test("no schema is an error, however odd", () => {

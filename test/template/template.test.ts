@@ -1,6 +1,7 @@
 // A model's own template: its input, its output, and how that differs from a dialect.
 import { describe, expect, test } from "vitest";
 import type { JsonObject, Message, Request, Tool } from "../../src/core/nouns.ts";
+import { keepNumbers } from "../../src/core/numbers.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
 import { json } from "../../src/dialects/json.ts";
 import { compareTemplate, renderWithTemplate, type TemplateOptions } from "../../src/template/index.ts";
@@ -100,6 +101,15 @@ describe("common assumptions of templates are met", () => {
     expect(await dumpedTool({ name: "f", parameters }, `{{ ${a}.type | upper | lower | tojson }}`)).toBe(type);
     expect(await dumpedTool({ name: "f", parameters }, `{{ ${a} | tojson }}`)).toEqual(property);
   });
+  test("the numbers of a tool's schema are spelled as the client wrote them, and as Python prints them", async () => {
+    const n = { type: "number", minimum: 0, maximum: 1234567890123456800, multipleOf: 1e-7 };
+    keepNumbers(n, new Map(Object.entries({ minimum: "0.0", maximum: "1234567890123456789" })));
+    const tool: Tool = { name: "f", parameters: { type: "object", properties: { n } } };
+    for (const template of ["{{ tools | tojson }}", "{% set x = 'properties' %}{{ tools | tojson }}"])
+      expect(await renderWithTemplate(template, asked([user], [tool]))).toContain(
+        '{"type": "number", "minimum": 0.0, "maximum": 1234567890123456789, "multipleOf": 1e-07}',
+      );
+  });
   test("a tool without parameters is not given any", async () => {
     const template = "{{ tools[0].function.parameters | tojson }}{# properties #}";
     expect(await dumpedTool({ name: "f", parameters: {} }, template)).toEqual({});
@@ -197,6 +207,13 @@ describe("a template that refuses a conversation gets it in another form", () =>
     await expect(rendered(fails("messages[1].tool_calls[0].id | length != 9") + template, [...batch, ...results])).resolves.toContain(
       "tool:of b",
     );
+  });
+  test("one call at a time: a late result of an earlier message is not lost", async () => {
+    const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
+    const said = (...ids: string[]): Message => ({ role: "assistant", content: ids.map(call) });
+    const results: Message[] = ["b", "a", "c"].map((id) => ({ role: "tool", id, name: "f", output: `of ${id}` }));
+    const prompt = await rendered(fails("messages[2].tool_calls | length > 1") + roles, [user, said("a"), said("b", "c"), ...results]);
+    expect(prompt).toBe("user:Weather in Oslo?;assistant:;assistant:;tool:of b;tool:of a;assistant:;tool:of c;");
   });
   test("if no form helps, the first complaint is reported", async () => {
     await expect(rendered("{{ raise_exception('never') }}", [user, called, answered])).rejects.toThrow("the template failed: never");

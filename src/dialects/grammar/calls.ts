@@ -252,7 +252,8 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
       if (words.length === 0 && tools.length > 0) report("", "", "toolChoice"); // such calls are known only by their keys, in any order
       const names = tools.map(({ name }) => name).filter((name) => /^[\w.-]+$/.test(name));
       const others = Object.values(variants).flatMap((form) => form.words ?? []);
-      return grammar(until(rules, [...words, ...others, ...openers, ...(bareOpener ? names.map(bareOpener) : [])]));
+      const marks = [...words, ...others, ...openers, ...(bareOpener ? names.map(bareOpener) : [])];
+      return marks.length > 0 ? grammar(until(rules, marks)) : free();
     },
   };
 }

@@ -136,7 +136,10 @@ export function until(rules: Rules, marks: readonly string[]): string {
 }
 
 /** A word that is none of these, without the excluded characters (as `noneOf` takes them); an atom. */
-export function otherWord(words: readonly string[], excluded: readonly string[]): string {
+export function otherWord(given: readonly string[], excluded: readonly string[]): string {
+  // A given word with an excluded character cannot be written here at all, and must not bring in that character.
+  const isExcluded = (char: string) => excluded.some(([from = "", , to = from]) => from <= char && char <= to);
+  const words = given.filter((word) => ![...word].some(isExcluded));
   const behind = (beginning: string): string => {
     const nexts = new Set(words.flatMap((word) => (word.startsWith(beginning) ? [...word.slice(beginning.length)].slice(0, 1) : [])));
     const other = `${noneOf([...excluded, ...nexts])} ${noneOf(excluded)}*`;

@@ -1,8 +1,10 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot express is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
+import { keepNumbers, numbersOf, numberText } from "../../core/numbers.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
-import { optional, type Rules, row } from "./gbnf.ts";
+import { pythonJson } from "../print.ts";
+import { literal, optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
 /** References become rules, so recursion is harmless; this limits the copies made where other keywords accompany a reference. */
@@ -14,9 +16,12 @@ const MAX_COUNT = 256;
 const MAX_FREE = 4;
 
 /** Keywords that the rules cannot enforce, by their beginnings. */
-const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
+const BEYOND =
+  /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependen|propertyNames|patternProp|m..Properties|\$(?:dynamic|recursive)Ref)/;
 /** The same for strings. */
 const BEYOND_TEXT = /^(?:pattern|format)$/;
+/** Keywords for one type of values, which are not enforced if the schema names no type. */
+const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|additionalProperties)$/;
 /** Keywords that constrain nothing. */
 const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
 
@@ -55,6 +60,8 @@ interface Pair {
 export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** The rules of schemas that references point to, by syntax. */
   const known = new Map<ValueSyntax, Map<JsonObject, string>>();
+  /** The open references at which an alternative was left out. */
+  const cut = new Set<JsonObject>();
 
   const relaxed = (at: Place, keyword: string): string => {
     at.report(at.path, keyword);
@@ -78,50 +85,71 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const value = (schema: Json | undefined, at: Place): string | undefined => {
     if (!isObject(schema)) return schema === false ? undefined : any(at);
     if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
-    const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+    const { $ref, allOf, ...whole } = schema;
     const deeper = { ...at, depth: at.depth + 1 };
+    const both = (a: JsonObject, b: JsonObject) => merged(a, b, (keyword) => at.report(at.path, keyword));
     if ($ref !== undefined) return reference($ref, schema, deeper);
-    if (Array.isArray(allOf))
+    if (Array.isArray(allOf)) {
+      if (allOf.includes(false)) return undefined;
       return value(
-        allOf.filter(isObject).reduce((sum, part) => merged(sum, resolved(part, at)), own),
+        allOf.filter(isObject).reduce((sum, part) => both(sum, resolved(part, at)), whole),
         deeper,
       );
+    }
+    const { anyOf, oneOf, ...rest } = whole;
     const union = anyOf ?? oneOf;
+    const own = anyOf === undefined || oneOf === undefined ? rest : { ...rest, oneOf }; // each alternative of one, with all of the other
     if (Array.isArray(union) && union.length > 0) {
-      const alternative = (part: Json) => (constrains(own) && isObject(part) ? merged(own, part) : part);
+      const alternative = (part: Json) => (constrains(own) && isObject(part) ? both(own, part) : part);
       return choice(
         union.map((part) => value(alternative(part), deeper)),
         at,
       );
     }
     for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
-    const literals = own.const !== undefined ? [own.const] : Array.isArray(own.enum) ? own.enum : [];
+    const listed = Array.isArray(own.enum) ? own.enum : [];
+    const literals = own.const !== undefined ? [own.const] : listed;
     if (literals.length === 0) return typed(own, at);
     // An array whose `enum` lists no array: the choices are meant for its items.
-    if (own.type === "array" && own.const === undefined && !literals.some(Array.isArray)) {
+    if (String(schemaTypes({ schema: own, root: at.root })) === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
       return typed({ ...others, items: { enum: words as Json } }, at);
     }
-    const all = new Set([...literals, ...(own.nullable === true ? [null] : [])]);
-    return choice(
-      [...all].map((one) => constant(one, at)),
-      at,
-    );
+    const spelling = (one: Json, i: number) =>
+      literals === listed ? numberText(listed, String(i), one) : numberText(schema, "const", one);
+    const all = literals.map((one, i) => constant(one, at, spelling(one, i)));
+    return choice(own.nullable === true ? [...all, constant(null, at)] : all, at);
   };
 
   const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
     typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, at.root) : undefined;
 
-  const resolved = ({ $ref, ...own }: JsonObject, at: Place): JsonObject => merged(target($ref, at) ?? ANY, own);
+  const resolved = (part: JsonObject, at: Place, seen: readonly JsonObject[] = []): JsonObject => {
+    const { $ref, ...own } = part;
+    if ($ref === undefined) return part;
+    const found = target($ref, at);
+    if (!found) at.report(at.path, "$ref");
+    if (!found || seen.includes(found)) return own;
+    return merged(resolved(found, at, [...seen, found]), own, (keyword) => at.report(at.path, keyword));
+  };
 
   const reference = ($ref: Json, schema: JsonObject, at: Place): string | undefined => {
     const found = target($ref, at);
     if (!found) return relaxed(at, "$ref");
-    if (at.open.includes(found)) return undefined;
+    if (at.open.includes(found)) {
+      cut.add(found);
+      return undefined;
+    }
     const below = { ...at, open: [...at.open, found] };
     const { $ref: _, ...beside } = schema;
-    if (constrains(beside)) return value(merged(found, beside), below);
-    return named(found, { ...below, depth: at.depth - 1 }, value);
+    if (constrains(beside))
+      return value(
+        merged(found, beside, (keyword) => at.report(at.path, keyword)),
+        below,
+      );
+    const name = named(found, { ...below, depth: at.depth - 1 }, value);
+    cut.delete(found);
+    return name;
   };
 
   /** The one rule of this schema in this syntax; its body may refer to it. */
@@ -131,10 +159,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const name = names.get(schema);
     if (name !== undefined) return name;
     const own = rules.reserve(at.hint);
-    names.set(schema, own);
+    // Inside other references the rule may lack what leads back to them. Then it serves only here.
+    const isWhole = at.open.length < 2;
+    if (isWhole) names.set(schema, own);
     const body = write(schema, at);
     if (body === undefined) names.delete(schema);
     else rules.fill(own, body);
+    if (body !== undefined && !isWhole && [...cut].every((one) => one === schema) && !names.has(schema)) names.set(schema, own);
     return body && own;
   };
 
@@ -156,13 +187,22 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   };
 
   /** Objects and lists become schemas of constants, so that blanks in them stay free. */
-  const constant = (one: Json, at: Place): string | undefined => {
-    const { kind } = at.syntax;
+  const constant = (one: Json, at: Place, spelling?: string): string | undefined => {
+    const { kind, scalar } = at.syntax;
     if (kind && !isOf(kind, typeOf(one))) return undefined;
-    const wrap = (item: Json): JsonObject => ({ const: item });
-    if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), minItems: one.length, maxItems: one.length }, at);
-    if (!isObject(one)) return at.syntax.scalar(one as Scalar);
-    const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item)]));
+    const wrap = (item: Json, key: string): JsonObject => {
+      const schema = { const: item };
+      const text = numberText(one as object, key, item);
+      if (text) keepNumbers(schema, new Map([["const", text]]));
+      return schema;
+    };
+    if (Array.isArray(one)) {
+      const prefixItems = one.map((item, i) => wrap(item, String(i)));
+      return list({ prefixItems, minItems: one.length, maxItems: one.length }, at);
+    }
+    if (spelling) return isExact(one) ? rules.choice(at.hint, [literal(spelling), scalar(one)]) : literal(spelling);
+    if (!isObject(one)) return scalar(one as Scalar);
+    const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item, key)]));
     return object({ properties, required: Object.keys(one), additionalProperties: false }, at);
   };
 
@@ -171,6 +211,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (types.size === 0 && schema.properties) types.add("object");
     if (types.size === 0 && (schema.items ?? schema.prefixItems)) types.add("array");
     if (types.size === 0 || types.has("string")) for (const key in schema) if (BEYOND_TEXT.test(key)) at.report(at.path, key);
+    if (types.size === 0) for (const key in schema) if (OF_ONE_TYPE.test(key) && schema[key] !== true) at.report(at.path, key);
     if (types.size === 0) return any(at);
     const all = at.syntax.verbatim && types.has("string") ? ["string"] : [...types];
     return choice(
@@ -195,16 +236,19 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (!minLength && maxLength === undefined) return text(syntax);
     const length = quantifier(minLength ?? 0, maxLength);
     const counted = length && syntax.string(length);
-    if (!counted) for (const keyword of ["minLength", "maxLength"]) if (schema[keyword]) report(path, keyword);
+    if (!counted && minLength) report(path, "minLength");
+    if (!counted && maxLength !== undefined) report(path, "maxLength");
     return counted || text(syntax);
   };
 
   const number = (type: string, schema: JsonObject, { syntax, path, hint, report }: Place): string => {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
     const least = numeric(minimum) ?? -Infinity;
-    const above = numeric(exclusiveMinimum) ?? -Infinity;
+    // In older drafts, and in OpenAPI 3.0, `true` excludes the minimum or the maximum itself.
+    const above = numeric(exclusiveMinimum === true ? minimum : exclusiveMinimum) ?? -Infinity;
+    const below = numeric(exclusiveMaximum === true ? maximum : exclusiveMaximum) ?? Infinity;
     const first = Math.max(Math.ceil(least), Math.floor(above) + 1);
-    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(numeric(exclusiveMaximum) ?? Infinity) - 1);
+    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1);
     if (type === "integer" && first <= last && last - first < MAX_COUNT) {
       const all = Array.from({ length: last - first + 1 }, (_, i) => syntax.scalar(first + i));
       return rules.choice(hint, all);
@@ -227,9 +271,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const begun = given.slice(0, Math.min(end < 0 ? given.length : end, maxItems ?? Infinity));
     const closed = begun.length < given.length || items === false || maxItems === begun.length;
     const rest = closed && (tuple || begun.length === 0) ? "" : item(items, "items");
-    const more = closed ? "" : quantifier(Math.max(0, least - begun.length), maxItems === undefined ? undefined : maxItems - begun.length);
-    if (more === undefined) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
-    let body = closed ? "" : `(${row(comma, rest)})${more ?? "*"}`;
+    const missing = Math.max(0, least - begun.length);
+    const more = closed ? "" : quantifier(missing, maxItems === undefined ? undefined : maxItems - begun.length);
+    // Too high a limit does not lift the other one.
+    const fewest = more ?? quantifier(missing, undefined);
+    if (fewest === undefined) at.report(at.path, "minItems");
+    if (more === undefined && maxItems !== undefined) at.report(at.path, "maxItems");
+    let body = closed ? "" : `(${row(comma, rest)})${fewest ?? "*"}`;
     for (let i = begun.length - 1; i >= 0; i--) {
       const one = row(i > 0 && comma, tuple ? item(begun[i], `prefixItems/${i}`) : rest, body);
       body = i < least ? one : optional(one);
@@ -244,7 +292,11 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const given = [...new Set([...Object.keys(declared), ...required])];
     const keys = sort ? sort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.flatMap((key): Pair[] => {
-      const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
+      const property = Object.hasOwn(declared, key)
+        ? declared[key]
+        : isObject(schema.additionalProperties)
+          ? schema.additionalProperties
+          : undefined;
       const isRequired = required.includes(key);
       if (property === false && !isRequired) return [];
       const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
@@ -331,15 +383,61 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     written(root, { root, report, syntax, path: "", hint, depth: 0, open: [], closed });
 }
 
+/** Whether a double prints the number that was meant: not an integer over 2^53. */
+const isExact = (value: Json): value is number => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
 const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
 
 const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
 
-function merged(a: JsonObject, b: JsonObject): JsonObject {
+/** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
+function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
   const sum: Record<string, Json> = { ...a, ...b };
-  if (isObject(a.properties) && isObject(b.properties)) sum.properties = { ...a.properties, ...b.properties };
-  if (Array.isArray(a.required) && Array.isArray(b.required)) sum.required = [...a.required, ...b.required];
+  keepNumbers(sum, new Map([...(numbersOf(a) ?? []), ...(numbersOf(b) ?? [])]));
+  for (const [key, one] of Object.entries(a)) {
+    const other = b[key];
+    if (other === undefined || NOTES.test(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
+    const together = sumOf(key, one, other);
+    const free = key === "anyOf" ? "oneOf" : key === "oneOf" ? "anyOf" : key;
+    if (together !== undefined) sum[key] = together;
+    else if (sum[free] === undefined)
+      sum[free] = one; // a schema with both kinds of unions means both
+    else lost(key);
+  }
   return sum;
+}
+
+/** What both values of a keyword allow; `undefined` if that cannot be said in one. */
+function sumOf(key: string, a: Json, b: Json): Json | undefined {
+  if (key === "properties" && isObject(a) && isObject(b)) {
+    const shared = Object.keys(a).filter((name) => Object.hasOwn(b, name));
+    return { ...a, ...b, ...Object.fromEntries(shared.map((name) => [name, bothOf(a[name], b[name])])) };
+  }
+  if (key === "items" || key === "additionalProperties") return bothOf(a, b);
+  if (typeof a === "number" && typeof b === "number") {
+    if (/^(?:min|exclusiveMin)/.test(key)) return Math.max(a, b);
+    return /^(?:max|exclusiveMax)/.test(key) ? Math.min(a, b) : undefined;
+  }
+  if (key === "type") return commonTypes(a, b);
+  if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
+  if (key === "required") return [...a, ...b];
+  if (key === "allOf") return [...new Map([...a, ...b].map((part) => [pythonJson(part), part])).values()]; // each once, or they could double at every level
+  const words = b.map(pythonJson);
+  const common = key === "enum" && !numbersOf(a) ? a.filter((one) => words.includes(pythonJson(one))) : [];
+  return common.length > 0 ? common : undefined;
+}
+
+function bothOf(a: Json | undefined, b: Json | undefined): Json {
+  if (a === false || b === false) return false;
+  if (!isObject(a) || !isObject(b)) return (isObject(a) ? a : b) ?? true;
+  return pythonJson(a) === pythonJson(b) ? a : { allOf: [a, b] };
+}
+
+function commonTypes(a: Json, b: Json): Json | undefined {
+  const [some, others] = [a, b].map((type) => schemaTypes({ schema: { type }, root: ANY })) as [readonly string[], readonly string[]];
+  const within = (type: string, list: readonly string[]) => list.includes(type) || (type === "integer" && list.includes("number"));
+  const common = [...some.filter((type) => within(type, others)), ...others.filter((type) => within(type, some))];
+  return common.length > 0 ? [...new Set(common)] : undefined;
 }
 
 /** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
