@@ -8,6 +8,9 @@ import { opaque, withState } from "./opaque.ts";
 import { defined, isList, isText, someOf, textOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
 
+/** A key that looks like a path: it is kept inside an object, since `kind` is read as a path. */
+const PATH = /[.[\]]/;
+
 export class Source implements Reading {
   readonly wire: WireId;
   readonly strict = true;
@@ -36,7 +39,10 @@ export class Source implements Reading {
   }
   /** Keeps the rest of an object that did not become a noun of its own. */
   keep(given: Fields): void {
-    for (const [key, data] of Object.entries(given.rest() ?? {})) this.take(given.place(key), data, data === null);
+    for (const [key, data] of Object.entries(given.rest() ?? {})) {
+      if (PATH.test(key)) this.take(`${given.at}.`, { [key]: data }, data === null);
+      else this.take(given.place(key), data, data === null);
+    }
   }
   warn({ at, value }: Fields, code: string, what: string): void {
     this.take(at, value);
@@ -50,10 +56,9 @@ export class Source implements Reading {
 
   /** The finished request with everything that was kept. Must be called last, when all of the body has been read. */
   request(request: { [K in keyof Request]: Request[K] | undefined }, extra: readonly Opaque[] = []): Request {
-    // A key that looks like a path is kept inside an object, since `kind` is read as a path.
     const unread = this.root
       .state()
-      ?.map((unread) => (/[.[\]]/.test(unread.kind) ? { ...unread, kind: "", data: { [unread.kind]: unread.data } } : unread));
+      ?.map((unread) => (PATH.test(unread.kind) ? { ...unread, kind: "", data: { [unread.kind]: unread.data } } : unread));
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
     request.warnings = someOf(this.warnings);
     request.from = this.wire;
