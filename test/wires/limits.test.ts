@@ -51,3 +51,10 @@ test.each([
   });
   expect(sent).toMatchObject({ model: "m" });
 });
+
+test("a file name of half a million characters is read like any other", () => {
+  const file = { type: "file", file: { filename: `${"a".repeat(500_000)}.`, file_data: "data:;base64,eA==" } };
+  const body = { model: "m", messages: [{ role: "user", content: [file] }] };
+  const request = getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+  expect(request.messages).toMatchObject([{ content: [{ type: "media", mediaType: "application/octet-stream" }] }]);
+});
