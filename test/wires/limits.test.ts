@@ -58,3 +58,10 @@ test("a file name of half a million characters is read like any other", () => {
   const request = getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
   expect(request.messages).toMatchObject([{ content: [{ type: "media", mediaType: "application/octet-stream" }] }]);
 });
+
+test("a hundred thousand fields that another wire does not know are warned of, each once", () => {
+  const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`field${i}`, i]));
+  const body = { ...fields, model: "m", messages };
+  const request = getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+  expect(getWire("anthropic").encodeRequest(request).context.warnings).toHaveLength(100_000);
+});
