@@ -45,20 +45,25 @@ function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
 // ---- References
 
 /** A schema may refer to itself, or double at every step: beyond these limits its references are cut. */
-const MAX_NODES = 4000;
+const MAX_REFS = 4000;
 const MAX_NESTED = 3;
+/** How many schemas may be copied in place of references: a long schema may be referred to often. */
+const MAX_COPIED = 40_000;
+/** How many references may be inside each other: each adds levels, and walking too many would exhaust the stack. */
+const MAX_OPEN = 100;
 
 /** Replaces every local `$ref` by its target. A reference without target or end allows any value (of the target's type) and is reported. */
 export function inlineRefs(schema: JsonObject): SchemaOut {
   const lost: SchemaLoss[] = [];
-  let nodes = 0;
+  let [refs, copied] = [0, 0];
   const walk = (item: Json, path: string, open: readonly string[]): Draft => {
+    if (open.length > 0) copied++;
     if (!isObject(item)) return item === false ? { not: {} } : {};
     const { $ref, ...rest } = item;
     if (!isText($ref)) return mapInner(item, path, (inner, at) => walk(inner, at, open));
     const target = $ref.startsWith("#") ? followRef($ref, schema) : undefined;
-    const endless = ++nodes > MAX_NODES || open.filter((name) => name === $ref).length >= MAX_NESTED;
-    if (!target || endless) {
+    const isTooMuch = ++refs > MAX_REFS || copied > MAX_COPIED || open.length >= MAX_OPEN;
+    if (!target || isTooMuch || open.filter((name) => name === $ref).length >= MAX_NESTED) {
       lost.push({ path, keyword: "$ref" });
       const type = target?.type;
       return walk(isText(type) ? { type, ...rest } : rest, path, open);

@@ -43,6 +43,20 @@ describe("references", () => {
     expect(JSON.stringify(out.schema).length).toBeLessThan(1_000_000);
     expect(out.lost.length).toBeGreaterThan(0);
   });
+  test("many references to a long schema are bounded", () => {
+    const names = Array.from({ length: 2000 }, (_, i) => `p${i}`);
+    const big = object(Object.fromEntries(names.map((name) => [name, { type: "string" }])));
+    const out = inlineRefs(object(Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/big" }])), { $defs: { big } }));
+    expect(JSON.stringify(out.schema).length).toBeLessThan(2_000_000);
+    expect(out.lost.length).toBeGreaterThan(0);
+  });
+  test("a long chain of references ends before the stack does, and is reported", () => {
+    const defs: Record<string, JsonObject> = { d3900: { type: "string" } };
+    for (let i = 0; i < 3900; i++) defs[`d${i}`] = object({ a: { $ref: `#/$defs/d${i + 1}` } });
+    const schema = object({ a: { $ref: "#/$defs/d0" } }, { $defs: defs });
+    for (const translate of [inlineRefs, geminiSchema, ollamaSchema, constrainedSchema])
+      expect(translate(schema).lost).toMatchObject([{ keyword: "$ref" }]);
+  });
   test("an unknown reference becomes a schema that allows anything", () => {
     expect(inlineRefs(object({ a: { $ref: "https://x/y" }, b: { $ref: "#/nowhere" } }))).toEqual({
       schema: object({ a: {}, b: {} }),
