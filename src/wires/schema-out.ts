@@ -135,14 +135,14 @@ const unified: Rule = (schema, lose, root) => {
   return choices.length > 0 ? { ...out, anyOf: choices } : out;
 };
 
-/** Merges two schemas. Of two values for a keyword that can have only one, the first stays. */
-function grown(into: Draft, part: JsonObject, lose: Lose): Draft {
-  const out: Draft = { ...into };
+/** Merges two schemas, and what both of them say of a property. Of two values for a keyword that can have only one, the first stays. */
+function grown(into: JsonObject, part: JsonObject, lose: Lose): Draft {
+  const out: Draft = withNumbersOf(into, { ...into });
   for (const [key, value] of Object.entries(part)) {
-    const there = out[key];
-    if (isObject(there) && isObject(value)) out[key] = { ...there, ...value };
+    const there = entryOf(out, key);
+    if (isObject(there) && isObject(value)) setOwn(out, key, grown(there, value, lose));
     else if (key === "required" && isList(there) && isList(value)) out[key] = [...new Set([...there, ...value])];
-    else if (there === undefined) out[key] = value;
+    else if (there === undefined) setOwn(out, key, value);
     else if (JSON.stringify(there) !== JSON.stringify(value)) lose(key);
   }
   return out;
@@ -252,6 +252,20 @@ export function ollamaSchema(given: JsonObject): SchemaOut {
 
 // ---- Anthropic's tools
 
+/** The properties of all alternatives. One that they declare differently, such as the word that tells them apart, may be any of these. */
+function propertiesOf(options: readonly JsonObject[]): Draft {
+  const found = new Map<string, Map<string, Json>>();
+  for (const { properties } of options)
+    for (const [name, item] of Object.entries(objectOf(properties)))
+      found.set(name, (found.get(name) ?? new Map<string, Json>()).set(JSON.stringify(item), item));
+  const merged: Draft = {};
+  for (const [name, items] of found) {
+    const [first = {}, ...others] = items.values();
+    setOwn(merged, name, others.length === 0 ? first : { anyOf: [first, ...others] });
+  }
+  return merged;
+}
+
 /** One object at the top. Alternatives are merged: all of their properties, and as required only what each of them requires. */
 export function objectSchema(schema: JsonObject): SchemaOut {
   const type = "object";
@@ -261,16 +275,12 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...objectOf(item) }).schema);
   const [first = [], ...others] = options.map(({ required }) => listOf(required));
   const required = first.filter((name) => others.every((list) => list.includes(name)));
-  const parts: JsonObject[] = options.map(({ properties }) => (isObject(properties) ? { properties } : {}));
+  const parts: JsonObject[] = options.some(({ properties }) => isObject(properties)) ? [{ properties: propertiesOf(options) }] : [];
   if (required.length > 0) parts.push({ required });
-  const out = parts.reduce(
-    (into, part) => grown(into, part, () => {}),
-    plain(rest, () => {}, schema),
-  );
-  return {
-    schema: { ...out, type },
-    lost: choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }],
-  };
+  const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
+  const lose: Lose = (keyword) => lost.push({ path: "", keyword });
+  const out = parts.reduce((into, part) => grown(into, part, lose), plain(rest, lose, schema));
+  return { schema: { ...out, type }, lost };
 }
 
 const CONSTRAINED_KEYWORDS = words(

@@ -156,6 +156,19 @@ describe("schemas for Gemini's `parameters`", () => {
   });
 });
 
+describe("schemas that must all fit", () => {
+  const given = { type: "object", allOf: [object({ a: { type: "string" } }), object({ a: { minLength: 3 }, constructor: {} })] };
+  const merged = object({ a: { type: "string", minLength: 3 }, constructor: {} });
+  test("are merged, and so is what they say of a property", () => {
+    for (const translate of [ollamaSchema, objectSchema]) expect(translate(given)).toEqual({ schema: merged, lost: [] });
+  });
+  test("what contradicts is reported", () => {
+    const other = { ...given, allOf: [...given.allOf, object({ a: { minLength: 4 } })] };
+    for (const translate of [ollamaSchema, objectSchema])
+      expect(translate(other)).toEqual({ schema: merged, lost: [{ path: "", keyword: "minLength" }] });
+  });
+});
+
 describe("schemas for Anthropic", () => {
   test("alternatives at the top become one object", () => {
     const out = objectSchema({
@@ -166,6 +179,13 @@ describe("schemas for Anthropic", () => {
     expect(objectSchema({}).schema).toEqual({ type: "object" });
     const plain = object({ a: { anyOf: [] } });
     expect(objectSchema(plain).schema).toBe(plain);
+  });
+  test("a property that alternatives declare differently may be any of these", () => {
+    const [a, b] = [object({ kind: { const: "a" }, x: {} }), object({ kind: { const: "b" }, x: {} })];
+    const kind = { anyOf: [{ const: "a" }, { const: "b" }] };
+    expect(objectSchema({ anyOf: [a, b] }).schema).toEqual(object({ kind, x: {} }));
+    const both = object({ kind: { type: "string" }, constructor: { type: "number" } }, { oneOf: [a, b] });
+    expect(objectSchema(both).schema).toEqual(object({ kind: { type: "string", ...kind }, constructor: { type: "number" }, x: {} }));
   });
   test.each<[string, JsonObject, JsonObject, string[]]>([
     [
