@@ -37,6 +37,13 @@ function roundTrip(request: Request): Request {
 
 const complaint = (body: unknown): string => complaintOf(decode, body);
 
+test("a picture of a thought goes back as one", () => {
+  const parts = [{ inlineData: { mimeType: "image/png", data: "AAAA" }, thought: true }, { text: "Hm", thought: true }, { text: "A cat" }];
+  const request = decoded([hi, { role: "model", parts }, hi]);
+  expect(bodyOf(request).contents[1].parts).toEqual(parts);
+  expect(openaiChat.encodeRequest(request).context.warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^thought of/));
+});
+
 test("a mode is a word or its number, and no other number", () => {
   const choiceOf = (mode: unknown) =>
     decode({ contents: [hi], tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig: { functionCallingConfig: { mode } } })

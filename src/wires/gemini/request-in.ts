@@ -136,7 +136,9 @@ class Conversation {
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
     if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value, part: true }] };
-    const isThought = (role === "assistant" || part.peek("thought") === false) && part.flag("thought") === true;
+    // Thinking is text: of any other part, such as a picture of a thought, the flag stays in the rest.
+    const hasFlag = (kind === "text" && role === "assistant") || part.peek("thought") === false;
+    const isThought = hasFlag && part.flag("thought") === true;
     const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
     const capsule = openCapsule(signature);
