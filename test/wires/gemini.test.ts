@@ -44,6 +44,15 @@ test("a picture of a thought goes back as one", () => {
   expect(openaiChat.encodeRequest(request).context.warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^thought of/));
 });
 
+test("parts of a result that are no media are left out with a warning", () => {
+  const inlineData = { mimeType: "image/png", data: "AAAA" };
+  const functionResponse = { name: "f", response: {}, parts: [{ text: "a cat" }, { inlineData }, { new9: 9 }] };
+  const request = decoded([hi, { parts: [{ functionResponse }] }]);
+  expect(request.messages[1]).toMatchObject({ media: [{ mediaType: "image/png" }] });
+  const at = "contents[1].parts[0].functionResponse.parts";
+  expect(request.warnings?.map(({ message }) => message.split(" ")[0])).toEqual([`${at}[0]`, `${at}[2]`]);
+});
+
 test("a mode is a word or its number, and no other number", () => {
   const choiceOf = (mode: unknown) =>
     decode({ contents: [hi], tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig: { functionCallingConfig: { mode } } })
