@@ -130,6 +130,7 @@ const unified: Rule = (schema, lose, root) => {
   };
   const types = isList(type) ? some(type) : listOf(type && [type]);
   if (types.length === 1) out.type = types[0]!;
+  if (types.length > 1 && anyOf !== undefined) lose("anyOf"); // there is only one place for alternatives
   const choices = types.length > 1 ? types.map((name) => ({ type: name })) : some(listOf(anyOf));
   if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
   return choices.length > 0 ? { ...out, anyOf: choices } : out;
@@ -160,8 +161,9 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
     if (isText(draft.type)) draft.type = draft.type.toUpperCase();
     if (isList(draft.enum)) {
-      if (draft.enum.some((value: Json) => !isText(value))) lose("enum");
-      draft.enum = draft.enum.map((value: Json) => (isText(value) ? value : JSON.stringify(value)));
+      const values = draft.enum.filter((value: Json) => value !== null || !draft.nullable); // `nullable` says it already
+      if (values.some((value) => !isText(value))) lose("enum");
+      draft.enum = values.map((value) => (isText(value) ? value : JSON.stringify(value)));
       draft.type = "STRING";
     }
     return draft;

@@ -89,6 +89,13 @@ describe("schemas for Gemini's `parameters`", () => {
       [":pattern"],
     ],
     ["const", { const: "x" }, { type: "STRING", enum: ["x"] }, []],
+    ["an enum with null", { type: ["string", "null"], enum: ["a", null] }, { type: "STRING", nullable: true, enum: ["a"] }, []],
+    [
+      "several types with alternatives",
+      { type: ["string", "number"], anyOf: [{ minLength: 1 }, { minimum: 2 }] },
+      { anyOf: [{ type: "STRING" }, { type: "NUMBER" }] },
+      [":anyOf"],
+    ],
     ["an enum of numbers", { enum: [1, "a"] }, { type: "STRING", enum: ["1", "a"] }, [":enum"]],
     [
       "two lists of alternatives",
