@@ -41,7 +41,9 @@ test("a picture of a thought goes back as one", () => {
   const parts = [{ inlineData: { mimeType: "image/png", data: "AAAA" }, thought: true }, { text: "Hm", thought: true }, { text: "A cat" }];
   const request = decoded([hi, { role: "model", parts }, hi]);
   expect(bodyOf(request).contents[1].parts).toEqual(parts);
-  expect(openaiChat.encodeRequest(request).context.warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^thought of/));
+  expect(openaiChat.encodeRequest(request).context.warnings.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/^thought of/),
+  );
 });
 
 test("parts of a result that are no media are left out with a warning", () => {
