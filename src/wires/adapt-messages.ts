@@ -183,6 +183,10 @@ class Messages {
 
   #tell(given: Told, isLate: boolean): void {
     const message = this.#spoken(given);
+    if (message.content.length === 0 && message.state && !hasOwn(this.#able.wire, message)) {
+      this.#warnings.foreign(message.state, this.#able.carries); // an empty message after results would end their round
+      return;
+    }
     const isMoved = message.role !== "user" && isLate && (!this.#able.systemAnywhere || this.#profile.systemAnywhere === false);
     const result = isMoved ? this.#toldInResult(message) : undefined;
     if (isMoved)

@@ -17,8 +17,9 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 /** A file without a media type: its name or URL tells the type; `otherwise`: the type if they do not. */
 export function fileFromUrl(url: string | undefined, name: string | undefined, otherwise = UNTOLD): Media {
-  const [ending = ""] = /[^.]*$/.exec((name ?? url ?? "").replace(/[?#].*/s, "").toLowerCase()) ?? [];
-  return mediaFromUrl(url, entryOf(ENDINGS, ending) ?? otherwise);
+  const path = (name ?? url ?? "").replace(/[?#].*/s, "");
+  const ending = path.slice(path.lastIndexOf(".") + 1); // an expression that looks for it would take quadratic time
+  return mediaFromUrl(url, entryOf(ENDINGS, ending.toLowerCase()) ?? otherwise);
 }
 
 /** Media from a URL. A base64 `data:` URL becomes `data`. */

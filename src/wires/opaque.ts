@@ -75,11 +75,11 @@ export function putExtra(wire: WireId, body: Draft, request: Request, warnings: 
 function putAt(body: Draft, steps: readonly string[], data: Json, element: boolean): boolean {
   let at: unknown = body;
   for (const [i, step] of steps.slice(0, -1).entries()) {
-    const next = (at as Draft)[step];
+    const next = entryOf(at as Draft, step); // never what is inherited: a client chooses the keys
     const isList = /^\d+$/.test(steps[i + 1] ?? "");
     if (next === undefined && isList && !(element && i === steps.length - 2)) return false;
-    if (next === undefined && !Array.isArray(at)) (at as Draft)[step] = isList ? [] : {};
-    at = (at as Draft)[step];
+    if (next === undefined && !Array.isArray(at)) setOwn(at as Draft, step, isList ? [] : {});
+    at = entryOf(at as Draft, step);
     if (typeof at !== "object" || at === null) return false;
   }
   const last = steps.at(-1);

@@ -5,8 +5,12 @@ import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
 import { Fields, fail, type Reading, readBody } from "./fields.ts";
 import { opaque, withState } from "./opaque.ts";
+import { printBody } from "./raw.ts";
 import { defined, isList, isText, someOf, textOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
+
+/** A key that looks like a path: it is kept inside an object, since `kind` is read as a path. */
+const PATH = /[.[\]]/;
 
 export class Source implements Reading {
   readonly wire: WireId;
@@ -36,7 +40,10 @@ export class Source implements Reading {
   }
   /** Keeps the rest of an object that did not become a noun of its own. */
   keep(given: Fields): void {
-    for (const [key, data] of Object.entries(given.rest() ?? {})) this.take(given.place(key), data, data === null);
+    for (const [key, data] of Object.entries(given.rest() ?? {})) {
+      if (PATH.test(key)) this.take(`${given.at}.`, { [key]: data }, data === null);
+      else this.take(given.place(key), data, data === null);
+    }
   }
   warn({ at, value }: Fields, code: string, what: string): void {
     this.take(at, value);
@@ -50,10 +57,9 @@ export class Source implements Reading {
 
   /** The finished request with everything that was kept. Must be called last, when all of the body has been read. */
   request(request: { [K in keyof Request]: Request[K] | undefined }, extra: readonly Opaque[] = []): Request {
-    // A key that looks like a path is kept inside an object, since `kind` is read as a path.
     const unread = this.root
       .state()
-      ?.map((unread) => (/[.[\]]/.test(unread.kind) ? { ...unread, kind: "", data: { [unread.kind]: unread.data } } : unread));
+      ?.map((unread) => (PATH.test(unread.kind) ? { ...unread, kind: "", data: { [unread.kind]: unread.data } } : unread));
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
     request.warnings = someOf(this.warnings);
     request.from = this.wire;
@@ -94,7 +100,7 @@ export class Source implements Reading {
     const text = textOf(value);
     if (text === undefined && !isObject(value)) given.fail(key, "must be an object");
     const printed = text ?? JSON.stringify(value);
-    const spelled = text ?? this.#texts?.take(value);
+    const spelled = text ?? (this.#texts ? this.#texts.take(value) : printBody(value)); // some clients send an object where text belongs
     const read = parseArguments(printed);
     if ("code" in read) return { type: "malformed", raw: malformedRaw(named.name, value), ...read, id: named.id };
     const call: ToolCall = { type: "tool-call", ...named, ...read };

@@ -45,20 +45,25 @@ function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
 // ---- References
 
 /** A schema may refer to itself, or double at every step: beyond these limits its references are cut. */
-const MAX_NODES = 4000;
+const MAX_REFS = 4000;
 const MAX_NESTED = 3;
+/** How many schemas may be copied in place of references: a long schema may be referred to often. */
+const MAX_COPIED = 40_000;
+/** How many references may be inside each other: each adds levels, and walking too many would exhaust the stack. */
+const MAX_OPEN = 100;
 
 /** Replaces every local `$ref` by its target. A reference without target or end allows any value (of the target's type) and is reported. */
 export function inlineRefs(schema: JsonObject): SchemaOut {
   const lost: SchemaLoss[] = [];
-  let nodes = 0;
+  let [refs, copied] = [0, 0];
   const walk = (item: Json, path: string, open: readonly string[]): Draft => {
+    if (open.length > 0) copied++;
     if (!isObject(item)) return item === false ? { not: {} } : {};
     const { $ref, ...rest } = item;
     if (!isText($ref)) return mapInner(item, path, (inner, at) => walk(inner, at, open));
     const target = $ref.startsWith("#") ? followRef($ref, schema) : undefined;
-    const endless = ++nodes > MAX_NODES || open.filter((name) => name === $ref).length >= MAX_NESTED;
-    if (!target || endless) {
+    const isTooMuch = ++refs > MAX_REFS || copied > MAX_COPIED || open.length >= MAX_OPEN;
+    if (!target || isTooMuch || open.filter((name) => name === $ref).length >= MAX_NESTED) {
       lost.push({ path, keyword: "$ref" });
       const type = target?.type;
       return walk(isText(type) ? { type, ...rest } : rest, path, open);
@@ -125,19 +130,20 @@ const unified: Rule = (schema, lose, root) => {
   };
   const types = isList(type) ? some(type) : listOf(type && [type]);
   if (types.length === 1) out.type = types[0]!;
+  if (types.length > 1 && anyOf !== undefined) lose("anyOf"); // there is only one place for alternatives
   const choices = types.length > 1 ? types.map((name) => ({ type: name })) : some(listOf(anyOf));
   if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
   return choices.length > 0 ? { ...out, anyOf: choices } : out;
 };
 
-/** Merges two schemas. Of two values for a keyword that can have only one, the first stays. */
-function grown(into: Draft, part: JsonObject, lose: Lose): Draft {
-  const out: Draft = { ...into };
+/** Merges two schemas, and what both of them say of a property. Of two values for a keyword that can have only one, the first stays. */
+function grown(into: JsonObject, part: JsonObject, lose: Lose): Draft {
+  const out: Draft = withNumbersOf(into, { ...into });
   for (const [key, value] of Object.entries(part)) {
-    const there = out[key];
-    if (isObject(there) && isObject(value)) out[key] = { ...there, ...value };
+    const there = entryOf(out, key);
+    if (isObject(there) && isObject(value)) setOwn(out, key, grown(there, value, lose));
     else if (key === "required" && isList(there) && isList(value)) out[key] = [...new Set([...there, ...value])];
-    else if (there === undefined) out[key] = value;
+    else if (there === undefined) setOwn(out, key, value);
     else if (JSON.stringify(there) !== JSON.stringify(value)) lose(key);
   }
   return out;
@@ -155,8 +161,9 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
     if (isText(draft.type)) draft.type = draft.type.toUpperCase();
     if (isList(draft.enum)) {
-      if (draft.enum.some((value: Json) => !isText(value))) lose("enum");
-      draft.enum = draft.enum.map((value: Json) => (isText(value) ? value : JSON.stringify(value)));
+      const values = draft.enum.filter((value: Json) => value !== null || !draft.nullable); // `nullable` says it already
+      if (values.some((value) => !isText(value))) lose("enum");
+      draft.enum = values.map((value) => (isText(value) ? value : JSON.stringify(value)));
       draft.type = "STRING";
     }
     return draft;
@@ -247,6 +254,20 @@ export function ollamaSchema(given: JsonObject): SchemaOut {
 
 // ---- Anthropic's tools
 
+/** The properties of all alternatives. One that they declare differently, such as the word that tells them apart, may be any of these. */
+function propertiesOf(options: readonly JsonObject[]): Draft {
+  const found = new Map<string, Map<string, Json>>();
+  for (const { properties } of options)
+    for (const [name, item] of Object.entries(objectOf(properties)))
+      found.set(name, (found.get(name) ?? new Map<string, Json>()).set(JSON.stringify(item), item));
+  const merged: Draft = {};
+  for (const [name, items] of found) {
+    const [first = {}, ...others] = items.values();
+    setOwn(merged, name, others.length === 0 ? first : { anyOf: [first, ...others] });
+  }
+  return merged;
+}
+
 /** One object at the top. Alternatives are merged: all of their properties, and as required only what each of them requires. */
 export function objectSchema(schema: JsonObject): SchemaOut {
   const type = "object";
@@ -256,16 +277,12 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...objectOf(item) }).schema);
   const [first = [], ...others] = options.map(({ required }) => listOf(required));
   const required = first.filter((name) => others.every((list) => list.includes(name)));
-  const parts: JsonObject[] = options.map(({ properties }) => (isObject(properties) ? { properties } : {}));
+  const parts: JsonObject[] = options.some(({ properties }) => isObject(properties)) ? [{ properties: propertiesOf(options) }] : [];
   if (required.length > 0) parts.push({ required });
-  const out = parts.reduce(
-    (into, part) => grown(into, part, () => {}),
-    plain(rest, () => {}, schema),
-  );
-  return {
-    schema: { ...out, type },
-    lost: choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }],
-  };
+  const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
+  const lose: Lose = (keyword) => lost.push({ path: "", keyword });
+  const out = parts.reduce((into, part) => grown(into, part, lose), plain(rest, lose, schema));
+  return { schema: { ...out, type }, lost };
 }
 
 const CONSTRAINED_KEYWORDS = words(

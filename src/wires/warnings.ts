@@ -10,6 +10,8 @@ type Target = WireId | "a prompt";
 
 export class Warnings {
   readonly list: Warning[] = [];
+  /** The messages of the list: a request may have thousands of fields that are lost. */
+  readonly #given = new Set<string>();
   readonly #target: Target;
   readonly #tell: ((warning: Warning) => void) | undefined;
 
@@ -19,7 +21,8 @@ export class Warnings {
   }
 
   add(code: string, message: string): void {
-    if (this.list.some((warning) => warning.message === message)) return;
+    if (this.#given.has(message)) return;
+    this.#given.add(message);
     this.list.push({ code, message });
     this.#tell?.({ code, message });
   }

@@ -25,6 +25,17 @@ test.each([
   expect(send("anthropic", request).body.messages).toMatchObject([{ content: [{ type: "document", ...document }] }]);
   expect(send("openai-responses", request).body.input).toMatchObject([{ content }]);
 });
+test.each<WireId>(["openai-chat", "openai-responses", "gemini", "ollama"])(
+  "results with a field of their own bring no empty message to %s",
+  (to) => {
+    const use = { type: "tool_use", id: "t", name: "f", input: {} };
+    const content = [{ type: "tool_result", tool_use_id: "t", content: "ok" }];
+    const messages = [...hi, { role: "assistant", content: [use] }, { role: "user", id: "msg_1", content }];
+    const { body, warnings } = send(to, decode("anthropic", { max_tokens: 9, messages }));
+    expect(body.messages ?? body.input ?? body.contents).toHaveLength(3);
+    expect(warnings).toContainEqual(expect.stringMatching(/^id of anthropic/));
+  },
+);
 test("a file whose type is unknown becomes a text label", () => {
   const content = [{ type: "input_file", file_url: "https://x.example/constructor" }];
   const { messages } = send("anthropic", decode("openai-responses", { input: [{ role: "user", content }] })).body;

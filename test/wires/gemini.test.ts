@@ -37,6 +37,24 @@ function roundTrip(request: Request): Request {
 
 const complaint = (body: unknown): string => complaintOf(decode, body);
 
+test("a picture of a thought goes back as one", () => {
+  const parts = [{ inlineData: { mimeType: "image/png", data: "AAAA" }, thought: true }, { text: "Hm", thought: true }, { text: "A cat" }];
+  const request = decoded([hi, { role: "model", parts }, hi]);
+  expect(bodyOf(request).contents[1].parts).toEqual(parts);
+  expect(openaiChat.encodeRequest(request).context.warnings.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/^thought of/),
+  );
+});
+
+test("parts of a result that are no media are left out with a warning", () => {
+  const inlineData = { mimeType: "image/png", data: "AAAA" };
+  const functionResponse = { name: "f", response: {}, parts: [{ text: "a cat" }, { inlineData }, { new9: 9 }] };
+  const request = decoded([hi, { parts: [{ functionResponse }] }]);
+  expect(request.messages[1]).toMatchObject({ media: [{ mediaType: "image/png" }] });
+  const at = "contents[1].parts[0].functionResponse.parts";
+  expect(request.warnings?.map(({ message }) => message.split(" ")[0])).toEqual([`${at}[0]`, `${at}[2]`]);
+});
+
 test("a mode is a word or its number, and no other number", () => {
   const choiceOf = (mode: unknown) =>
     decode({ contents: [hi], tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig: { functionCallingConfig: { mode } } })

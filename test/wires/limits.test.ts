@@ -51,3 +51,17 @@ test.each([
   });
   expect(sent).toMatchObject({ model: "m" });
 });
+
+test("a file name of half a million characters is read like any other", () => {
+  const file = { type: "file", file: { filename: `${"a".repeat(500_000)}.`, file_data: "data:;base64,eA==" } };
+  const body = { model: "m", messages: [{ role: "user", content: [file] }] };
+  const request = getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+  expect(request.messages).toMatchObject([{ content: [{ type: "media", mediaType: "application/octet-stream" }] }]);
+});
+
+test("a hundred thousand fields that another wire does not know are warned of, each once", () => {
+  const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`field${i}`, i]));
+  const body = { ...fields, model: "m", messages };
+  const request = getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+  expect(getWire("anthropic").encodeRequest(request).context.warnings).toHaveLength(100_000);
+});

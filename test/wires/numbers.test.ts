@@ -34,6 +34,15 @@ test("a schema that is rewritten keeps its numbers", () => {
   expect(sent(request, "openai-chat", true)).toContain('"maximum":9223372036854775807');
 });
 
+test("arguments that came as an object where text belongs keep their numbers", () => {
+  const args = '{"id":12345678901234567890,"price":1.10}';
+  const call = `{"id":"a","type":"function","function":{"name":"f","arguments":${args}}}`;
+  const body = `{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[${call}]}]}`;
+  const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });
+  expect(sent(request, "openai-chat")).toContain(JSON.stringify(args));
+  expect(sent(request, "anthropic")).toContain(args);
+});
+
 test("fields that only one wire knows keep their numbers there", () => {
   const body = '{"model":"m","messages":[{"role":"user","content":"x"}],"metadata":{"n":12345678901234567890,"\\u00010":"\\u000101.0"}}';
   const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });

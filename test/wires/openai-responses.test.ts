@@ -29,6 +29,19 @@ const asked: Request = { model: "m", messages: [user("Hi")], stream: "sse" };
 
 const complaint = (body: unknown): string => complaintOf(decode, body);
 
+test("a custom call that was cut is never sent as a complete one", () => {
+  const call = { type: "custom_tool_call", call_id: "c", name: "p", input: "*** Beg", status: "incomplete" };
+  const request = items([{ role: "user", content: "Hi" }, call], { tools: [{ type: "custom", name: "p" }] });
+  expect(request.messages[1]).toMatchObject({ content: [{ type: "tool-call", truncated: true }] });
+  expect(sent(request).input[1]).toEqual(call);
+  const cut = { type: "tool-call" as const, id: "c", name: "p", arguments: { input: "*** Beg" }, truncated: true as const };
+  const made: Request = { ...request, messages: [user("Hi"), { role: "assistant", content: [cut] }] };
+  expect(sent(made).input[1]).toMatchObject(call);
+  const { body, context } = getWire("openai-chat").encodeRequest(request);
+  expect(JSON.stringify(body)).not.toContain("Beg");
+  expect(context.warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^a call that was cut/));
+});
+
 // ---- Requests
 
 describe("input", () => {

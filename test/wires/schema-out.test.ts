@@ -43,6 +43,20 @@ describe("references", () => {
     expect(JSON.stringify(out.schema).length).toBeLessThan(1_000_000);
     expect(out.lost.length).toBeGreaterThan(0);
   });
+  test("many references to a long schema are bounded", () => {
+    const names = Array.from({ length: 2000 }, (_, i) => `p${i}`);
+    const big = object(Object.fromEntries(names.map((name) => [name, { type: "string" }])));
+    const out = inlineRefs(object(Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/big" }])), { $defs: { big } }));
+    expect(JSON.stringify(out.schema).length).toBeLessThan(2_000_000);
+    expect(out.lost.length).toBeGreaterThan(0);
+  });
+  test("a long chain of references ends before the stack does, and is reported", () => {
+    const defs: Record<string, JsonObject> = { d3900: { type: "string" } };
+    for (let i = 0; i < 3900; i++) defs[`d${i}`] = object({ a: { $ref: `#/$defs/d${i + 1}` } });
+    const schema = object({ a: { $ref: "#/$defs/d0" } }, { $defs: defs });
+    for (const translate of [inlineRefs, geminiSchema, ollamaSchema, constrainedSchema])
+      expect(translate(schema).lost).toMatchObject([{ keyword: "$ref" }]);
+  });
   test("an unknown reference becomes a schema that allows anything", () => {
     expect(inlineRefs(object({ a: { $ref: "https://x/y" }, b: { $ref: "#/nowhere" } }))).toEqual({
       schema: object({ a: {}, b: {} }),
@@ -75,6 +89,13 @@ describe("schemas for Gemini's `parameters`", () => {
       [":pattern"],
     ],
     ["const", { const: "x" }, { type: "STRING", enum: ["x"] }, []],
+    ["an enum with null", { type: ["string", "null"], enum: ["a", null] }, { type: "STRING", nullable: true, enum: ["a"] }, []],
+    [
+      "several types with alternatives",
+      { type: ["string", "number"], anyOf: [{ minLength: 1 }, { minimum: 2 }] },
+      { anyOf: [{ type: "STRING" }, { type: "NUMBER" }] },
+      [":anyOf"],
+    ],
     ["an enum of numbers", { enum: [1, "a"] }, { type: "STRING", enum: ["1", "a"] }, [":enum"]],
     [
       "two lists of alternatives",
@@ -142,6 +163,19 @@ describe("schemas for Gemini's `parameters`", () => {
   });
 });
 
+describe("schemas that must all fit", () => {
+  const given = { type: "object", allOf: [object({ a: { type: "string" } }), object({ a: { minLength: 3 }, constructor: {} })] };
+  const merged = object({ a: { type: "string", minLength: 3 }, constructor: {} });
+  test("are merged, and so is what they say of a property", () => {
+    for (const translate of [ollamaSchema, objectSchema]) expect(translate(given)).toEqual({ schema: merged, lost: [] });
+  });
+  test("what contradicts is reported", () => {
+    const other = { ...given, allOf: [...given.allOf, object({ a: { minLength: 4 } })] };
+    for (const translate of [ollamaSchema, objectSchema])
+      expect(translate(other)).toEqual({ schema: merged, lost: [{ path: "", keyword: "minLength" }] });
+  });
+});
+
 describe("schemas for Anthropic", () => {
   test("alternatives at the top become one object", () => {
     const out = objectSchema({
@@ -152,6 +186,13 @@ describe("schemas for Anthropic", () => {
     expect(objectSchema({}).schema).toEqual({ type: "object" });
     const plain = object({ a: { anyOf: [] } });
     expect(objectSchema(plain).schema).toBe(plain);
+  });
+  test("a property that alternatives declare differently may be any of these", () => {
+    const [a, b] = [object({ kind: { const: "a" }, x: {} }), object({ kind: { const: "b" }, x: {} })];
+    const kind = { anyOf: [{ const: "a" }, { const: "b" }] };
+    expect(objectSchema({ anyOf: [a, b] }).schema).toEqual(object({ kind, x: {} }));
+    const both = object({ kind: { type: "string" }, constructor: { type: "number" } }, { oneOf: [a, b] });
+    expect(objectSchema(both).schema).toEqual(object({ kind: { type: "string", ...kind }, constructor: { type: "number" }, x: {} }));
   });
   test.each<[string, JsonObject, JsonObject, string[]]>([
     [

@@ -136,7 +136,9 @@ class Conversation {
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
     if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value, part: true }] };
-    const isThought = (role === "assistant" || part.peek("thought") === false) && part.flag("thought") === true;
+    // Thinking is text: of any other part, such as a picture of a thought, the flag stays in the rest.
+    const hasFlag = (kind === "text" && role === "assistant") || part.peek("thought") === false;
+    const isThought = hasFlag && part.flag("thought") === true;
     const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
     const capsule = openCapsule(signature);
@@ -161,9 +163,17 @@ class Conversation {
     if (kind !== "functionResponse") return mediaIn(value);
     const named = calls.answer({ id: value.text("id"), name: value.text("name") });
     const result: ToolResult = { role: "tool", ...named, ...outputOf(value.thing("response")?.value ?? {}) };
-    const media = value.each("parts", (part) => this.#part(part, "user")).flatMap((part) => (part && "mediaType" in part ? part : []));
+    const media = value.each("parts", (part) => this.#attached(part)).flat();
     if (media.length > 0) result.media = media;
     return result;
+  }
+
+  /** A part of a result: the API knows only media there. */
+  #attached(part: Fields): Media[] {
+    const read = part.peek("inlineData") || part.peek("fileData") ? this.#part(part, "user") : undefined;
+    if (read && "mediaType" in read) return [read];
+    this.#from.warnings.push({ code: "dropped", message: `${part.at} was left out: a result has no parts but media` });
+    return [];
   }
 }
 

@@ -259,7 +259,7 @@ class Items {
     const call: Part = isCustom
       ? { type: "tool-call", ...named, arguments: { input: args ?? "" } }
       : this.#from.call(item, "arguments", named);
-    if (!isCustom && call.type === "tool-call" && item.value.status === "incomplete") call.truncated = true;
+    if (call.type === "tool-call" && item.value.status === "incomplete") call.truncated = true;
     this.#say(withState(call, state, itemState(item)));
   }
 

@@ -123,7 +123,8 @@ class Items {
     const call = { call_id: this.#ids.out(id), ...called };
     if (this.#profile.customTools !== false && (toolKind(this.#tools, name) === "custom" || own(state, "#custom"))) {
       this.#custom.add(id);
-      this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
+      const cut = truncated ? { status: "incomplete" } : {};
+      this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }), ...cut }, state);
     } else {
       const status = truncated ? "incomplete" : (own(state, "status") ?? "completed");
       this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, asFunction(state));
