@@ -43,7 +43,7 @@ describe("literals", () => {
     expect(end?.json).toBe(`{"a":${json},"b":0}`);
   });
 
-  test.each(["x", "g(1)", "1 + 2", "b'x'", "0xG", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
+  test.each(["x", "g(1)", "1 + 2", "b'x'", "1__0", "1_", "0xG", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
     "%s is not a literal, and the call is malformed",
     (text) => {
       expect(read(`<|tool_call_start|>[f(a=${text}), g()]<|tool_call_end|>`).slice(0, 2)).toEqual(["malformed bad-arguments", "call g{}"]);
