@@ -39,6 +39,11 @@ describe("kimi-k3", () => {
     expect(lines(kimiK3, "Hi<|open|>resp")).toEqual(["text Hi", "control <|open|>resp"]);
   });
 
+  test("a header that is too long is text, and its mark is not, even if the limit would split a surrogate pair", () => {
+    const text = `${"x".repeat(255)}😀`;
+    expect(lines(kimiK3, `<|open|>${text}`)).toEqual(["control <|open|>", `text ${text}`]);
+  });
+
   test("an answer ends thinking whose closer is missing", () => {
     const text = "Hm.<|open|>response<|sep|>Hi";
     expect(lines(kimiK3, text, { startInThinking: true })).toEqual(["thinking Hm.", "text Hi"]);
