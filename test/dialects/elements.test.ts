@@ -81,6 +81,11 @@ describe("minimax-m3", () => {
       ['call f{"s":"","list":[],"o":{}}'],
     ],
     [
+      "blanks are a value, too, if it is a string or there is no schema",
+      block(invoke(["s", "other", "o"].map((key) => element(key, " \n")).join(""))),
+      ['call f{"s":" \\n","other":" \\n","o":{}}'],
+    ],
+    [
       "an element inside one of the same name",
       block(invoke(element("o", element("o", element("o", "x"))))),
       ['call f{"o":{"o":{"o":"x"}}}'],
