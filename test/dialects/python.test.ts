@@ -50,6 +50,12 @@ describe("literals", () => {
     },
   );
 
+  test("a hexadecimal number of thousands of digits is not a literal: to convert it would take too long", () => {
+    const call = (digits: number) => `<|tool_call_start|>[f(a=0x${"f".repeat(digits)})]<|tool_call_end|>`;
+    expect(read(call(4094))[0]).toMatch(/^call f/);
+    expect(read(call(4095))[0]).toBe("malformed bad-arguments");
+  });
+
   test("whether a brace opens a dict or a set is known after its first element", () => {
     expect(read("[f(a=1, b={'x'")).toEqual(['cut f{"a":1}']);
     expect(read("[f(a=1, b={'x', 'y")).toEqual(['cut f{"a":1,"b":["x","y"]}']);
