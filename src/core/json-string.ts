@@ -58,6 +58,10 @@ function readEscape(r: Reader): string | undefined {
       return `\\u${hex}`;
     }
   }
+  if (char > "\x7f") {
+    r.pos++; // what follows stands for itself, and half a surrogate pair must not be read alone
+    return "";
+  }
   r.pos += 2;
   return '"\\/bfnrt'.includes(char) ? `\\${char}` : escapeJson(char);
 }

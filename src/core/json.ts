@@ -21,13 +21,15 @@ export function escapeJson(text: string): string {
 export const unescapeJson = (run: string): string => (run.includes("\\") ? (JSON.parse(`"${run}"`) as string) : run);
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const NUMBER = /^([+-]?)(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?(?:[eE]([+-]?\d+))?$/;
+/** No group repeats: engines keep a place on a stack for each repetition, and a number of millions of characters would overflow it. */
+const NUMBER = /^([+-]?)(\d[\d_]*)?(?:\.(\d[\d_]*)?)?(?:[eE]([+-]?\d+))?$/;
+const LOOSE_UNDERSCORE = /_(?!\d)/;
 
 /** A number as JSON spells it (`+1.5`, `07`, `108.`, `.5`, `1_000`), digit for digit; `undefined` if it is not a number. */
 export function jsonNumber(text: string): string | undefined {
   if (JSON_NUMBER.test(text)) return text;
   const match = NUMBER.exec(text);
-  if (!match) return undefined;
+  if (!match || LOOSE_UNDERSCORE.test(text)) return undefined;
   const [, sign, whole, fraction, exponent] = match;
   if (whole === undefined && fraction === undefined) return undefined;
   const digits = (whole ?? "0").replaceAll("_", "").replace(/^0+(?=\d)/, "");

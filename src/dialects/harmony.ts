@@ -105,8 +105,8 @@ function route(s: Scan): Step {
 
 function call(s: Scan, recipient: string): Step {
   const name = recipient.replace(/^functions\./, "");
-  if (name === "") return broken(s, "no-name", "the header names no recipient");
   s.bound(tooLong);
+  if (name === "") return broken(s, "no-name", "the header names no recipient");
   s.startCall(name);
   return body;
 }
@@ -152,6 +152,7 @@ const strippedHeader: Step = (s) => {
   return call(s, s.word.trim().split(/\s/, 1)[0] ?? "");
 };
 const stripped: Step = (s) => {
+  s.bound(tooLong);
   s.word = "";
   return strippedHeader;
 };

@@ -4,7 +4,6 @@
  *     <|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
  */
 import type { Json, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
-import { MAX_NAME } from "../core/reader.ts";
 import { typeOf } from "../core/schema.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
@@ -75,7 +74,7 @@ const inHeader: Step = (s) => {
   const mark = s.readWord(HEADER_ENDS);
   if (mark === undefined) return undefined;
   if (mark === null) {
-    s.sayRaw(MAX_NAME);
+    s.sayRaw(s.word.length);
     return speak;
   }
   if (mark === SEP) s.pos += mark.length;

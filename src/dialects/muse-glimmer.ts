@@ -14,7 +14,7 @@ import { argumentTexts, isoDate, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES, type Head } from "./scan/heads.ts";
 import type { Scan, Step } from "./scan/scan.ts";
-import { control, nameTooLong, speak, think } from "./scan/steps.ts";
+import { control, nameTooLong, speak, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
@@ -115,7 +115,9 @@ const cutHeader: Step = (s) => {
 function route(s: Scan, to: string): Step {
   if (s.thinking) s.closeThinking(false);
   if (to === "self") return think;
-  return to === USER ? answer : body;
+  if (to === USER) return answer;
+  s.bound(tooLong);
+  return body;
 }
 
 const answer: Step = (s) => {

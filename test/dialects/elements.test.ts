@@ -39,6 +39,11 @@ describe("kimi-k3", () => {
     expect(lines(kimiK3, "Hi<|open|>resp")).toEqual(["text Hi", "control <|open|>resp"]);
   });
 
+  test("a header that is too long is text, and its mark is not, even if the limit would split a surrogate pair", () => {
+    const text = `${"x".repeat(255)}😀`;
+    expect(lines(kimiK3, `<|open|>${text}`)).toEqual(["control <|open|>", `text ${text}`]);
+  });
+
   test("an answer ends thinking whose closer is missing", () => {
     const text = "Hm.<|open|>response<|sep|>Hi";
     expect(lines(kimiK3, text, { startInThinking: true })).toEqual(["thinking Hm.", "text Hi"]);
@@ -74,6 +79,11 @@ describe("minimax-m3", () => {
       "an empty element is an empty value",
       block(invoke(["s", "list", "o"].map((key) => element(key, "")).join(""))),
       ['call f{"s":"","list":[],"o":{}}'],
+    ],
+    [
+      "blanks are a value, too, if it is a string or there is no schema",
+      block(invoke(["s", "other", "o"].map((key) => element(key, " \n")).join(""))),
+      ['call f{"s":" \\n","other":" \\n","o":{}}'],
     ],
     [
       "an element inside one of the same name",

@@ -73,3 +73,11 @@ test("a long message to the model itself is not kept until it ends", () => {
   expect(raws.join("")).toBe(`${text}<|end|>`);
   expect(events.at(-1)).toEqual({ type: "text", text: "Hello" });
 });
+
+test.each(["<|channel|>commentary to=functions.<|message|>", "analysis assistantcommentary to=f<|message|>"])(
+  "%s: a call without a name is limited, too",
+  (header) => {
+    const said = lines(harmony, `${header}${"x".repeat(500)}`, { maxCallChars: 100 });
+    expect(said.filter((line) => !line.startsWith("control") && !line.startsWith("thinking"))).toEqual(["malformed too-long"]);
+  },
+);

@@ -470,3 +470,9 @@ describe("internlm: the plugin's mark may be separate, or missing", () => {
     ]);
   });
 });
+
+test("a limit after an invalid escape does not split a surrogate pair, wherever a piece ends", () => {
+  const before = '<tool_call>{"name": "f", "arguments": {"a": "\\';
+  const events = cutAnyhow(hermes, `${before}😀 x`, { maxCallChars: before.length + 1 });
+  expect(events.flatMap((event) => ("raw" in event ? event.raw : []))).toEqual([`${before}😀`, " x"]);
+});

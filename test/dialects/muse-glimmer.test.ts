@@ -89,3 +89,9 @@ test("a truncated call is marked as such", () => {
 test("a prompt may end in thinking", () => {
   expect(read("Hm.<|eom|>", { prompt: "<|start|>assistant to=self<|message|>" }).thinking).toBe("Hm.");
 });
+
+test("blanks where a call should be are limited like a call", () => {
+  const scanner = museGlimmer.createScanner({ maxCallChars: 100 });
+  const events = scanner.feed(`<|start|>assistant to=f<|message|>${" ".repeat(200)}`);
+  expect(events).toMatchObject([{ type: "malformed", code: "too-long" }]);
+});

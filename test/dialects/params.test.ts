@@ -443,3 +443,15 @@ describe.each([
     });
   });
 });
+
+test("a call without a mark that ends the thinking is as long as any call may be, and no longer", () => {
+  const call = `<invoke name="edit"><parameter name="path">${"x".repeat(200)}</parameter></invoke>`;
+  const options = { tools, startInThinking: true, callsInThinking: "promote", maxCallChars: 100 } as const;
+  expect(lines(deepseekV32, call, options).filter((line) => !line.startsWith("control"))).toEqual(["malformed too-long"]);
+});
+
+test("a blank name is none", () => {
+  expect(lines(deepseekV32, '<｜DSML｜function_calls>\n<｜DSML｜invoke name=" ">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>')[0]).toBe(
+    "malformed no-name",
+  );
+});

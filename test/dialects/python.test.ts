@@ -43,12 +43,18 @@ describe("literals", () => {
     expect(end?.json).toBe(`{"a":${json},"b":0}`);
   });
 
-  test.each(["x", "g(1)", "1 + 2", "b'x'", "0xG", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
+  test.each(["x", "g(1)", "1 + 2", "b'x'", "1__0", "1_", "0xG", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
     "%s is not a literal, and the call is malformed",
     (text) => {
       expect(read(`<|tool_call_start|>[f(a=${text}), g()]<|tool_call_end|>`).slice(0, 2)).toEqual(["malformed bad-arguments", "call g{}"]);
     },
   );
+
+  test("a hexadecimal number of thousands of digits is not a literal: to convert it would take too long", () => {
+    const call = (digits: number) => `<|tool_call_start|>[f(a=0x${"f".repeat(digits)})]<|tool_call_end|>`;
+    expect(read(call(4094))[0]).toMatch(/^call f/);
+    expect(read(call(4095))[0]).toBe("malformed bad-arguments");
+  });
 
   test("whether a brace opens a dict or a set is known after its first element", () => {
     expect(read("[f(a=1, b={'x'")).toEqual(['cut f{"a":1}']);

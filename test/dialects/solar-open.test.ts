@@ -31,3 +31,10 @@ test("unclosed thinking is ended by the answer, or by calls", () => {
 test("a section inside a section ends the first, and the scanner continues", () => {
   expect(said(`<|tool_calls|><|begin|>assistant<|tool_calls|>${call("x")}<|calls|>`)).toEqual(["malformed no-name", 'call f{"a":1}']);
 });
+
+test("a section without its end is followed by another one, or by the end of the thinking, and nothing is malformed", () => {
+  const section = `<|tool_calls|>${call("x")}`;
+  expect(said(`<|begin|>assistant${section}<|begin|>assistant${section}<|calls|>`)).toEqual(['call f{"a":1}', 'call f{"a":1}']);
+  expect(said(`${section}\n<|begin|>assistant${section}<|calls|>`)).toEqual(['call f{"a":1}', 'call f{"a":1}']);
+  expect(said(`<|think|>Hm.${section}<|end|>`)).toEqual(["thinking Hm.", 'call f{"a":1}']);
+});

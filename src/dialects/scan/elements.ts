@@ -195,7 +195,7 @@ function endElement(s: Scan, { kind, schema, text }: Element): void {
   const { json } = s;
   if (kind === "object" || kind === "list") json.shut();
   else if (kind === "string") json.done();
-  else if (kind === "unknown") endEmpty(s, schemaTypes(schema));
+  else if (kind === "unknown") endEmpty(s, schemaTypes(schema), text);
   else if (kind === "nullable" && text !== "null") writeString(s, text);
   else {
     const scalar = jsonScalar(text.trim());
@@ -205,14 +205,14 @@ function endElement(s: Scan, { kind, schema, text }: Element): void {
   }
 }
 
-/** An element without content. */
-function endEmpty(s: Scan, types: readonly string[]): void {
+/** An element without content, except blanks: those are the value of a string. */
+function endEmpty(s: Scan, types: readonly string[], blanks: string): void {
   const list = types.includes("array");
   if (list || types.includes("object")) {
     s.json.open(list);
     s.json.shut();
   } else if (types.includes("null")) s.json.scalar("null");
-  else writeString(s, "");
+  else writeString(s, blanks);
 }
 
 function writeString({ json }: Scan, text: string): void {

@@ -26,9 +26,11 @@ const PYTHON: Syntax = {
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: false,
-  bare: (text) => jsonScalar(text) ?? (OTHER_BASE.test(text) ? String(BigInt(text)) : undefined),
+  bare: (text) => jsonScalar(text) ?? (text.length <= MAX_DIGITS && OTHER_BASE.test(text) ? String(BigInt(text)) : undefined),
   tuples: true,
 };
+/** The longest number in another base: to print one in decimal takes more than linear time, seconds for millions of digits. */
+const MAX_DIGITS = 4096;
 const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 
 const FIELD = "an f-string has a field";

@@ -32,6 +32,8 @@ interface Hold {
   readonly index: number;
   /** The first call commits the held events. */
   readonly promotes: boolean;
+  /** The step at the limit of what is being read, once the events are committed. */
+  onLimit: Step | undefined;
 }
 
 export class Scan extends RawReader implements Scanner {
@@ -159,13 +161,19 @@ export class Scan extends RawReader implements Scanner {
 
   /** Lets at most `maxCallChars` characters wait, or `least` if that is more; beyond them `onLimit` is the next step. */
   bound(onLimit: Step, least = 0): void {
-    if (this.#held) return;
+    if (this.#held) {
+      this.#held.onLimit = onLimit;
+      return;
+    }
     this.#onLimit = onLimit;
     this.#room = Math.max(this.#maxCallChars, least) - this.waiting;
     this.#limit();
   }
   unbound(): void {
-    if (this.#held) return;
+    if (this.#held) {
+      this.#held.onLimit = undefined;
+      return;
+    }
     this.#onLimit = undefined;
     this.#room = NO_LIMIT;
     this.stopAt(this.end);
@@ -328,13 +336,14 @@ export class Scan extends RawReader implements Scanner {
    */
   hold(onLimit: Step, promotes = false): void {
     this.bound(onLimit);
-    this.#held = { events: [], index: this.#index, promotes };
+    this.#held = { events: [], index: this.#index, promotes, onLimit: undefined };
   }
   commit(): void {
     const held = this.#held;
     if (!held) return;
     this.#held = undefined;
     this.unbound();
+    if (held.onLimit) this.bound(held.onLimit);
     for (const event of held.events) this.#emit(event);
   }
   /** Drops the held events, whose text turned out to be thinking. Answers with that text. */

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/nouns.ts";
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, isCut, jsonArguments, readArguments, readThen, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, endMarks, isCut, jsonArguments, readArguments, readThen, speak, tooLong } from "./steps.ts";
 import { THINK_TAGS } from "./table.ts";
 
 /** Each kind of mark may be spelled in several ways. */
@@ -47,14 +47,16 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   const objectMarks = new Marks([...marks, ...closers]);
 
   /** In a section, before a call. Anything before it goes into the `raw` of the next event. */
-  const section: Step = (s) => {
-    s.behind = behindInSection;
-    s.resume = resume;
-    s.bound(overflow, MAX_NAME);
-    return between;
-  };
+  const inSection =
+    (next: Step): Step =>
+    (s) => {
+      s.behind = behindInSection;
+      s.resume = resume;
+      s.bound(overflow, MAX_NAME);
+      return next;
+    };
   /** A mark that is not one of the section's own has ended it. */
-  const resume = (mark: string): Step => (within.includes(mark) ? section : speak);
+  const resume = (mark: string): Step => (within.includes(mark) ? more : speak);
   const between: Step = (s) => {
     if (noise) s.until(next);
     else if (s.blanks() === undefined) return undefined;
@@ -76,10 +78,20 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     if (end.includes(mark)) s.pos += mark.length;
     return control;
   };
+  const section = inSection(between);
+  /** After a call. Where the section's end is missing, another section may follow, or the closer of the thinking: those are not unreadable. */
+  const more = inSection((s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(endMarks(s));
+    if (mark === undefined) return undefined;
+    if (mark === "" || s.table.closers.has(mark) || marks.includes(mark)) return between;
+    s.unbound();
+    return control;
+  });
   const unexpected = (s: Scan): Step => broken(s, "no-name", "a call was expected in the section");
   const overflow: Step = (s) => {
     s.control();
-    return section;
+    return more;
   };
 
   const call: Step = (s) => {
@@ -124,7 +136,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
         if (closes || mark === fence) s.pos += mark.length;
         if (mark === fence) return step;
         if (mark === "" && isCut(s, closers)) s.pos = s.stop;
-        else if (mark === "" || (after === section && !closes)) return released;
+        else if (mark === "" || (after === more && !closes)) return released;
         s.unbound();
         s.control();
         return after;
@@ -137,7 +149,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.bound(released);
       return step;
     };
-  const behindInSection = behind(section);
+  const behindInSection = behind(more);
   const behindAlone = behind(speak);
 
   return { section, call, object, read, marks };

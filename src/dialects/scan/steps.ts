@@ -274,7 +274,8 @@ const alone: Step = (s) => {
 };
 
 /** Inside thinking that a call has ended or may end, the closer of the thinking ends an unreadable block, too. */
-const untilEnd = (s: Scan): string | undefined => s.until(s.holding || s.owed ? s.table.endsHeld : s.table.ends);
+export const endMarks = ({ holding, owed, table }: Scan): Marks => (holding || owed ? table.endsHeld : table.ends);
+const untilEnd = (s: Scan): string | undefined => s.until(endMarks(s));
 const goOn = (s: Scan, mark: string): Step => (s.table.unthink.has(mark) ? speak : (s.resume?.(mark) ?? speak));
 
 export const skip: Step = (s) => {

@@ -114,7 +114,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (bare && (broke || doubtful)) return releaseBlanks;
       if (mark === null || name.length > MAX_NAME) return nameTooLong;
       if (mark === "") return cut;
-      if (broke || name === "" || (slip && !s.declares(name))) return noName(s);
+      if (broke || name.trim() === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
       if (bare && mark !== "/>" && !form.body && (slip || !s.declares(name))) return confirm(name);
       s.startCall(name);
