@@ -22,3 +22,26 @@ test("anthropic: whatever follows a call that was cut, there is one error, and n
   ]);
   expect(stream.match(/^event: error$/gm)).toHaveLength(1);
 });
+
+test("the arguments of a call keep their bytes although the call before it has none", () => {
+  const json = '{"id":12345678901234567890,"price":1.0}';
+  const bodies: Partial<Record<WireId, string>> = {
+    gemini: `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"}},{"functionCall":{"name":"g","args":${json}}}]}}]}`,
+    anthropic: `{"content":[{"type":"tool_use","id":"1","name":"f"},{"type":"tool_use","id":"2","name":"g","input":${json}}]}`,
+  };
+  for (const [wire, body] of Object.entries(bodies)) {
+    const { content } = getWire(wire as WireId).decodeResponse(body);
+    expect(content).toMatchObject([
+      { name: "f", json: "{}" },
+      { name: "g", json },
+    ]);
+  }
+});
+
+test("the same holds for a request", () => {
+  const json = '{"id":12345678901234567890,"price":1.0}';
+  const body = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]},{"role":"model","parts":[
+    {"functionCall":{"name":"f"}},{"functionCall":{"name":"g","args":${json}}}]}]}`;
+  const { messages } = getWire("gemini").decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body });
+  expect(messages[1]).toMatchObject({ content: [{ name: "f" }, { name: "g", json }] });
+});
