@@ -45,3 +45,15 @@ test("the same holds for a request", () => {
   const { messages } = getWire("gemini").decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body });
   expect(messages[1]).toMatchObject({ content: [{ name: "f" }, { name: "g", json }] });
 });
+
+test.each([[["1}"]], [[]]])("a call that stays open may have very much text behind it; its last pieces: %j", (last) => {
+  const decoder = getWire("openai-chat").createStreamDecoder();
+  const calling = (json: string): Event[] =>
+    decoder.feed(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":${json}}}]}}]}\n\n`);
+  calling(JSON.stringify('{"x":'));
+  const count = 200_000;
+  decoder.feed('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'.repeat(count));
+  const events = [...last.flatMap((json) => calling(JSON.stringify(json))), ...decoder.flush()];
+  expect(events.filter(({ type }) => type === "text")).toHaveLength(count);
+  expect(events.at(-1)?.type).toBe("finish");
+});
