@@ -1,9 +1,17 @@
 // Answers that are read or written in rare orders: what comes late, twice, damaged or in very many pieces.
 import { expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
 import type { Event, Request, WireId } from "../../src/core/nouns.ts";
 import { getWire } from "../../src/wires/registry.ts";
 
 const request: Request = { model: "m", messages: [], stream: "sse" };
+
+const read = (wire: WireId, stream: string): Event[] => {
+  const decoder = getWire(wire).createStreamDecoder();
+  return [...decoder.feed(stream), ...decoder.flush()];
+};
+const sse = (...frames: (object | string)[]): string =>
+  frames.map((frame) => `data: ${typeof frame === "string" ? frame : JSON.stringify(frame)}\n\n`).join("");
 
 const written = (wire: WireId, events: readonly Event[]): string => {
   const encoder = getWire(wire).createStreamEncoder(request);
@@ -56,4 +64,21 @@ test.each([[["1}"]], [[]]])("a call that stays open may have very much text behi
   const events = [...last.flatMap((json) => calling(JSON.stringify(json))), ...decoder.flush()];
   expect(events.filter(({ type }) => type === "text")).toHaveLength(count);
   expect(events.at(-1)?.type).toBe("finish");
+});
+
+test("a field that a server repeats in every chunk is in the whole answer once", () => {
+  const filters = { hate: { filtered: false, severity: "safe" } }; // Azure
+  const chunk = (content: string) => ({ id: "x", choices: [{ index: 0, delta: { content }, content_filter_results: filters }] });
+  const chat = read("openai-chat", sse(chunk("a"), chunk("b"), { id: "x", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]"));
+  expect(getWire("openai-chat").encodeResponse(collect(chat), request)).toMatchObject({
+    choices: [{ message: { content: "ab" }, content_filter_results: filters }],
+  });
+  const cloud = { remote_model: "gpt-oss:120b", remote_host: "https://ollama.com:443" };
+  const line = (content: string, done: boolean) => JSON.stringify({ model: "m", ...cloud, logprobs: [content], message: { content }, done });
+  const lines = read("ollama", `${line("a", false)}\n${line("b", true)}\n`);
+  expect(getWire("ollama").encodeResponse(collect(lines), request)).toMatchObject({
+    ...cloud,
+    logprobs: ["a", "b"],
+    message: { content: "ab" },
+  });
 });

@@ -241,8 +241,8 @@ export class ChatAnswer extends Answer {
       const { role: _role, tool_calls, ...said } = (delta ?? {}) as Draft;
       for (const { index, ...piece } of (tool_calls ?? []) as (Draft & { index: number })[]) calls[index] = grow(calls[index] ?? {}, piece);
       grow(message, said);
-      grow(choice, rest);
-      grow(body, more);
+      grow(choice, rest, true);
+      grow(body, more, true);
     }
     message.content ||= null;
     const made = calls.filter(Boolean);
