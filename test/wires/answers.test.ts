@@ -82,3 +82,22 @@ test("a field that a server repeats in every chunk is in the whole answer once",
     message: { content: "ab" },
   });
 });
+
+test("openai-chat: thinking after a single piece of text keeps the server's field of it", () => {
+  const chunk = (delta: object) => ({ id: "x", choices: [{ index: 0, delta }] });
+  const events = read("openai-chat", sse(...["a", "b"].map((reasoning) => chunk({ reasoning })), chunk({ content: "Hi" }), chunk({ reasoning: "c" })));
+  const state = [{ wire: "openai-chat", kind: "#spelling", data: "reasoning", quiet: true }];
+  expect(events.filter(({ type }) => type === "thinking-start")).toEqual([
+    { type: "thinking-start", state },
+    { type: "thinking-start", state },
+  ]);
+});
+
+test("openai-chat: the text of another choice than the answer is left out, however its chunks are written", () => {
+  const chunk = (index: number, content: string) => ({
+    ...{ id: "x", object: "chat.completion.chunk", created: 1, model: "m" },
+    choices: [{ index, delta: { content }, finish_reason: null }],
+  });
+  const events = read("openai-chat", sse(chunk(1, "a"), chunk(0, "no"), chunk(1, "b")));
+  expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe("ab");
+});
