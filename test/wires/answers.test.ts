@@ -101,3 +101,26 @@ test("openai-chat: the text of another choice than the answer is left out, howev
   const events = read("openai-chat", sse(chunk(1, "a"), chunk(0, "no"), chunk(1, "b")));
   expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe("ab");
 });
+
+test("openai-responses: what a damaged event has lost from the middle of a text is neither doubled nor passed over", () => {
+  const place = { output_index: 0, item_id: "m", content_index: 0 };
+  const delta = (delta: string) => ({ type: "response.output_text.delta", ...place, delta });
+  const stream = (...pieces: (object | string)[]) =>
+    read(
+      "openai-responses",
+      sse(
+        { type: "response.output_item.added", output_index: 0, item: { type: "message", id: "m", content: [] } },
+        ...pieces,
+        { type: "response.output_text.done", ...place, text: "Hello world" },
+        { type: "response.completed", response: { status: "completed", output: [] } },
+      ),
+    );
+  const said = (events: Event[]) => events.flatMap((event) => (event.type === "text" ? event.text : [])).join("");
+  const damaged = '{"type":"response.output_text.del';
+  const lost = stream(delta("Hel"), damaged, delta("world"));
+  expect([said(lost), lost.at(-1)]).toMatchObject(["Helworld", { reason: "error", error: { code: "upstream" } }]);
+  const mended = stream(delta("Hello"), damaged);
+  expect([said(mended), mended.at(-1)]).toMatchObject(["Hello world", { reason: "stop" }]);
+  const tidied = stream(delta("\nHello"), delta(" world"));
+  expect([said(tidied), tidied.at(-1)]).toMatchObject(["\nHello world", { reason: "stop" }]);
+});
