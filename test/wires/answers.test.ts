@@ -124,3 +124,12 @@ test("openai-responses: what a damaged event has lost from the middle of a text 
   const tidied = stream(delta("\nHello"), delta(" world"));
   expect([said(tidied), tidied.at(-1)]).toMatchObject(["\nHello world", { reason: "stop" }]);
 });
+
+test.each([{}, { output_index: 0 }])("openai-responses: items that are only done are all read, each with %j", (place) => {
+  const call = (name: string) => ({ type: "function_call", call_id: `call_${name}`, name, arguments: `{"${name}":1}` });
+  const said = { type: "message", content: [{ type: "output_text", text: "Hi" }] };
+  const frames = [said, call("f"), call("g"), call("g")].map((item) => ({ type: "response.output_item.done", ...place, item }));
+  const { content } = collect(read("openai-responses", sse(...frames, { type: "response.completed", response: { output: [] } })));
+  expect(content).toMatchObject([{ text: "Hi" }, { name: "f", json: '{"f":1}' }, { name: "g", json: '{"g":1}' }]);
+  expect(content).toHaveLength(3); // an item that is done twice is one item
+});

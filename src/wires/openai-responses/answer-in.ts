@@ -146,10 +146,13 @@ export class ResponseReader extends AnswerReader {
   #itemOf({ output_index, item_id }: JsonObject, item?: Fields, added = false): Item {
     const key = output_index ?? item_id ?? item?.value.id;
     let found = key === undefined ? this.#last : this.#items.get(key);
-    if (!found || (added && found.type !== "")) {
+    const id = item?.value.id || item?.value.call_id;
+    // Servers made for Codex send nothing but done items, some of them without indexes, or all with the same one.
+    const isOther = item !== undefined && found?.done === true && !(id && this.#items.get(id) === found);
+    if (!found || isOther || (added && found.type !== "")) {
       found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
       this.#items.set(key ?? found.index, found);
-      if (item?.value.id) this.#items.set(item.value.id, found); // later events may have its id instead of its index
+      if (id) this.#items.set(id, found); // later events may have its id instead of its index
     }
     this.#last = found;
     if (item && found.type === "") {
