@@ -142,7 +142,12 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     const word = JSON.stringify(event.type === "tool-delta" ? event.json : (event as { text: string }).text);
     const at = data.indexOf(word);
     if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // written with other escapes, or the same text twice
-    this.#frame = { before: data.slice(0, at + 1), after: data.slice(at + word.length - 1), isThought: event.type === "thinking-delta", say };
+    this.#frame = {
+      before: data.slice(0, at + 1),
+      after: data.slice(at + word.length - 1),
+      isThought: event.type === "thinking-delta",
+      say,
+    };
   }
 
   /** How to read the next text; `undefined`: the frame held more than a text. */

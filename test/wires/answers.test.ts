@@ -57,7 +57,9 @@ test("the same holds for a request", () => {
 test.each([[["1}"]], [[]]])("a call that stays open may have very much text behind it; its last pieces: %j", (last) => {
   const decoder = getWire("openai-chat").createStreamDecoder();
   const calling = (json: string): Event[] =>
-    decoder.feed(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":${json}}}]}}]}\n\n`);
+    decoder.feed(
+      `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":${json}}}]}}]}\n\n`,
+    );
   calling(JSON.stringify('{"x":'));
   const count = 200_000;
   decoder.feed('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'.repeat(count));
@@ -69,12 +71,16 @@ test.each([[["1}"]], [[]]])("a call that stays open may have very much text behi
 test("a field that a server repeats in every chunk is in the whole answer once", () => {
   const filters = { hate: { filtered: false, severity: "safe" } }; // Azure
   const chunk = (content: string) => ({ id: "x", choices: [{ index: 0, delta: { content }, content_filter_results: filters }] });
-  const chat = read("openai-chat", sse(chunk("a"), chunk("b"), { id: "x", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]"));
+  const chat = read(
+    "openai-chat",
+    sse(chunk("a"), chunk("b"), { id: "x", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]"),
+  );
   expect(getWire("openai-chat").encodeResponse(collect(chat), request)).toMatchObject({
     choices: [{ message: { content: "ab" }, content_filter_results: filters }],
   });
   const cloud = { remote_model: "gpt-oss:120b", remote_host: "https://ollama.com:443" };
-  const line = (content: string, done: boolean) => JSON.stringify({ model: "m", ...cloud, logprobs: [content], message: { content }, done });
+  const line = (content: string, done: boolean) =>
+    JSON.stringify({ model: "m", ...cloud, logprobs: [content], message: { content }, done });
   const lines = read("ollama", `${line("a", false)}\n${line("b", true)}\n`);
   expect(getWire("ollama").encodeResponse(collect(lines), request)).toMatchObject({
     ...cloud,
@@ -85,7 +91,10 @@ test("a field that a server repeats in every chunk is in the whole answer once",
 
 test("openai-chat: thinking after a single piece of text keeps the server's field of it", () => {
   const chunk = (delta: object) => ({ id: "x", choices: [{ index: 0, delta }] });
-  const events = read("openai-chat", sse(...["a", "b"].map((reasoning) => chunk({ reasoning })), chunk({ content: "Hi" }), chunk({ reasoning: "c" })));
+  const events = read(
+    "openai-chat",
+    sse(...["a", "b"].map((reasoning) => chunk({ reasoning })), chunk({ content: "Hi" }), chunk({ reasoning: "c" })),
+  );
   const state = [{ wire: "openai-chat", kind: "#spelling", data: "reasoning", quiet: true }];
   expect(events.filter(({ type }) => type === "thinking-start")).toEqual([
     { type: "thinking-start", state },
@@ -132,4 +141,20 @@ test.each([{}, { output_index: 0 }])("openai-responses: items that are only done
   const { content } = collect(read("openai-responses", sse(...frames, { type: "response.completed", response: { output: [] } })));
   expect(content).toMatchObject([{ text: "Hi" }, { name: "f", json: '{"f":1}' }, { name: "g", json: '{"g":1}' }]);
   expect(content).toHaveLength(3); // an item that is done twice is one item
+});
+
+test("openai-responses: a message that only the last event has is not lost, although the reasoning was streamed", () => {
+  const reasoning = { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "Hm" }] };
+  const message = { type: "message", id: "m", content: [{ type: "output_text", text: "Hi" }] };
+  const events = read(
+    "openai-responses",
+    sse(
+      { type: "response.output_item.done", output_index: 0, item: reasoning },
+      { type: "response.completed", response: { output: [reasoning, message] } },
+    ),
+  );
+  expect(collect(events).content).toMatchObject([
+    { type: "thinking", text: "Hm" },
+    { type: "text", text: "Hi" },
+  ]);
 });

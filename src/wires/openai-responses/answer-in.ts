@@ -1,6 +1,7 @@
 /**
  * Reads a server's answer, whole or streamed. The `done` event of a text repeats its deltas, and the done item repeats its texts: what a
- * server leaves out is taken from the next of these. The last event repeats all items; if any was streamed, only calls that were not are read.
+ * server leaves out is taken from the next of these. The last event repeats all items; if any was streamed, only calls that were not are read, and
+ * messages if none had any text.
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
@@ -211,7 +212,8 @@ export class ResponseReader extends AnswerReader {
   /** What a whole text adds to what was sent of it. If a piece in its middle was lost, it is too late to send it. */
   #missing(said: Pile, kind: Kind, text: string): string {
     const isMore = said.length === 0 || text.startsWith(said.toString());
-    if (!isMore && this.#isDamaged) this.fail({ code: "upstream", message: "the server sent a damaged event, and a part of the answer is missing" });
+    if (!isMore && this.#isDamaged)
+      this.fail({ code: "upstream", message: "the server sent a damaged event, and a part of the answer is missing" });
     // Some servers tidy up the whole text. Arguments that differ must not look complete.
     return isMore || kind === "arguments" || kind === "input" ? text.slice(said.length) : "";
   }
@@ -251,10 +253,12 @@ export class ResponseReader extends AnswerReader {
     this.#start(response);
     const isStreamed = this.#count > 0;
     let known = this.#calls;
+    const isSilent = ![...this.#items.values()].some(({ said }) => [...said.keys()].some((key) => /^(text|refusal) /.test(key)));
+    const isNews = (type: string) => (type === "message" ? isSilent : ITEMS.has(type) && type.endsWith("_call") && known-- <= 0);
     response.each("output", (item, output_index) => {
       const type = String(item.value.type);
-      // Of an answer that was streamed, only the calls that were not are news. They are counted, since some servers change their ids.
-      if (isStreamed && !(ITEMS.has(type) && type.endsWith("_call") && known-- <= 0)) return;
+      // Of an answer that was streamed, only what was not is news. Calls are counted, since some servers change their ids.
+      if (isStreamed && !isNews(type)) return;
       if (ITEMS.has(type)) this.#done(this.#itemOf({ output_index }, item, isStreamed), item);
       else this.extend({ type: "response.output_item.done", output_index, item: item.value }, false);
     });
