@@ -118,7 +118,11 @@ export class CallAccumulator {
     slot.begun = true;
     if (slot.again !== fragment) this.#name(slot, fragment);
     for (const state of fragment.state ?? []) {
-      if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat state
+      const at = slot.state.findIndex(({ wire, kind }) => wire === state.wire && kind === state.kind);
+      const there = slot.state[at]?.data;
+      if (there === undefined) slot.state.push(state);
+      // Some repeat state. In an object, such as the unknown fields of `function`, other fields may be new.
+      else if (isObject(there) && isObject(state.data)) slot.state[at] = { ...state, data: { ...state.data, ...there } };
     }
     write(slot, fragment, isFirst);
     slot.done ||= fragment.done === true;

@@ -158,3 +158,22 @@ test("openai-responses: a message that only the last event has is not lost, alth
     { type: "text", text: "Hi" },
   ]);
 });
+
+test("openai-chat: unknown fields of a call's function reach a client of the same API, in whichever chunks they come", () => {
+  const chunk = (fn: object) => ({ id: "x", choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: "a", function: fn }] } }] });
+  const stream = sse(
+    chunk({ name: "f", arguments: '{"a"', early: 1 }),
+    chunk({ arguments: ":1}", early: 1, late: "x" }),
+    { id: "x", choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
+    "[DONE]",
+  );
+  const fn = { name: "f", arguments: '{"a":1}', early: 1, late: "x" };
+  const events = read("openai-chat", stream);
+  expect(getWire("openai-chat").encodeResponse(collect(events), request)).toMatchObject({
+    choices: [{ message: { tool_calls: [{ function: fn }] } }],
+  });
+  const again = collect(read("openai-chat", written("openai-chat", events)));
+  expect(getWire("openai-chat").encodeResponse(again, request)).toMatchObject({
+    choices: [{ message: { tool_calls: [{ function: fn }] } }],
+  });
+});
