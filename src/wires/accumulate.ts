@@ -118,7 +118,11 @@ export class CallAccumulator {
     slot.begun = true;
     if (slot.again !== fragment) this.#name(slot, fragment);
     for (const state of fragment.state ?? []) {
-      if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat state
+      const at = slot.state.findIndex(({ wire, kind }) => wire === state.wire && kind === state.kind);
+      const there = slot.state[at]?.data;
+      if (there === undefined) slot.state.push(state);
+      // Some repeat state. In an object, such as the unknown fields of `function`, other fields may be new.
+      else if (isObject(there) && isObject(state.data)) slot.state[at] = { ...state, data: { ...state.data, ...there } };
     }
     write(slot, fragment, isFirst);
     slot.done ||= fragment.done === true;
@@ -224,29 +228,30 @@ export class CallAccumulator {
     this.#byId.set(id, slot);
   }
 
-  /** No further fragment can belong to this call. */
-  #isOver(slot: Slot): boolean {
+  /** No further fragment can belong to this call. `after`: what follows it. */
+  #isOver(slot: Slot, after: Slot | Event): boolean {
     const next = slot.index === undefined ? this.#last : this.#byIndex.get(slot.index);
-    return slot.empty && !slot.done ? next !== slot || !isSlot(this.#queue[1]!) : isComplete(slot);
+    return slot.empty && !slot.done ? next !== slot || !isSlot(after) : isComplete(slot);
   }
 
   /** Sends what can be sent: the pieces of the first call, and what follows it once it has ended. */
   #advance(): Event[] {
     const events: Event[] = [];
-    while (this.#queue.length > 0) {
-      const item = this.#queue[0]!;
+    let sent = 0; // removed together: one by one would take quadratic time
+    for (const item of this.#queue) {
       if (isSlot(item)) {
         this.#send(item, events);
         // Whether a call that is done but unreadable was cut, only what follows or the end of the answer tells.
-        const followed = this.#queue.length > 1;
-        const over = followed
-          ? this.#isOver(item) && item.name !== ""
+        const after = this.#queue[sent + 1];
+        const over = after
+          ? this.#isOver(item, after) && item.name !== ""
           : item.done && (item.truncated || "arguments" in parseArguments(wholeText(item)));
         if (!over) break;
         this.#end(item, false, events);
       } else events.push(item);
-      this.#queue.shift();
+      sent++;
     }
+    if (sent > 0) this.#queue.splice(0, sent);
     return events;
   }
 

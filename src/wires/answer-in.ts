@@ -34,7 +34,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   readonly quiet?: ReadonlySet<string>;
   readonly #frames = this.framing();
   /** The last frame that held nothing but one text, without that text; and how many frames in a row were not like it. */
-  #frame: { before: string; after: string; say: (text: string) => void } | undefined;
+  #frame: { before: string; after: string; isThought: boolean; say: (text: string) => void } | undefined;
   #misses = 0;
 
   framing(): Framing {
@@ -119,7 +119,8 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
    */
   #isAgain(data: string): boolean {
     if (!this.#frame) return false;
-    const { before, after, say } = this.#frame;
+    const { before, after, isThought, say } = this.#frame;
+    if (isThought && !this.isThinking) return false; // the first thought of another block, which brings the block's state
     const end = data.length - after.length;
     // Comparing slices is the fastest way in JavaScript engines.
     if (end <= before.length || data.slice(end) !== after || data.slice(0, before.length) !== before) return false;
@@ -141,7 +142,12 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     const word = JSON.stringify(event.type === "tool-delta" ? event.json : (event as { text: string }).text);
     const at = data.indexOf(word);
     if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // written with other escapes, or the same text twice
-    this.#frame = { before: data.slice(0, at + 1), after: data.slice(at + word.length - 1), say };
+    this.#frame = {
+      before: data.slice(0, at + 1),
+      after: data.slice(at + word.length - 1),
+      isThought: event.type === "thinking-delta",
+      say,
+    };
   }
 
   /** How to read the next text; `undefined`: the frame held more than a text. */

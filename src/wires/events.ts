@@ -96,7 +96,7 @@ export class EventWriter {
     this.endThinking();
     this.fragment = fragment;
     if (this.#finished) return;
-    this.#events.push(...this.calls.add(fragment));
+    this.#sendAll(this.calls.add(fragment));
   }
 
   refusal(text: string): void {
@@ -133,7 +133,7 @@ export class EventWriter {
     if (this.#finished) return;
     this.endThinking();
     const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
-    this.#events.push(...this.calls.end({ truncated: cut }));
+    this.#sendAll(this.calls.end({ truncated: cut }));
     if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
     const { native, stop } = end;
@@ -148,7 +148,12 @@ export class EventWriter {
   #pass(event: Event): void {
     if (this.#finished) return;
     if (this.calls.idle) this.#events = added(this.#events, event);
-    else this.#events.push(...this.calls.pass(event));
+    else this.#sendAll(this.calls.pass(event));
+  }
+
+  /** All that waited behind a call may be sent at once: too many events for the arguments of one `push`. */
+  #sendAll(events: readonly Event[]): void {
+    for (const event of events) this.#events.push(event);
   }
 }
 

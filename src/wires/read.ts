@@ -106,14 +106,17 @@ export function united<T>(list: readonly T[], unite: (last: T, next: T) => T | f
 
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
 
-/** Merges a piece into what came before it, as clients do: strings and lists are appended, objects merged, other values kept as they are. */
-export function grow(target: Draft, piece: Draft): Draft {
+/**
+ * Merges a piece into what came before it, as clients do: strings and lists are appended, objects merged, other values kept as they are.
+ * `replaces`: the strings are not pieces of a text; of such a field, which servers repeat in every chunk, the last value counts.
+ */
+export function grow(target: Draft, piece: Draft, replaces = false): Draft {
   for (const [key, value] of Object.entries(piece)) {
     const there = entryOf(target, key);
     if (there === undefined || there === null) setOwn(target, key, value);
-    else if (isText(there) && isText(value)) target[key] = there + value;
+    else if (isText(there) && isText(value)) target[key] = replaces ? value : there + value;
     else if (isList(there) && isList(value)) target[key] = [...there, ...value];
-    else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
+    else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value, replaces);
   }
   return target;
 }

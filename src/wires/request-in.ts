@@ -100,7 +100,7 @@ export class Source implements Reading {
     const text = textOf(value);
     if (text === undefined && !isObject(value)) given.fail(key, "must be an object");
     const printed = text ?? JSON.stringify(value);
-    const spelled = text ?? (this.#texts ? this.#texts.take(value) : printBody(value)); // some clients send an object where text belongs
+    const spelled = text ?? (this.#texts ? this.#texts.take(given.json(key)) : printBody(value)); // some clients send an object where text belongs
     const read = parseArguments(printed);
     if ("code" in read) return { type: "malformed", raw: malformedRaw(named.name, value), ...read, id: named.id };
     const call: ToolCall = { type: "tool-call", ...named, ...read };

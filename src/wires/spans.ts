@@ -34,8 +34,12 @@ export class ArgumentTexts {
     this.#key = key;
   }
 
-  /** The text of this value, without line ends. Texts of other values before it are skipped. */
-  take(value: Json): string | undefined {
+  /**
+   * The text of this value, without line ends. Texts of other values before it are skipped, so arguments that are absent must not be looked
+   * for as `{}`: that would skip those of all later calls.
+   */
+  take(value: Json | undefined): string | undefined {
+    if (value === undefined) return undefined;
     const wanted = JSON.stringify(value);
     this.#texts ??= isText(this.#body) ? valuesOf(this.#body, this.#key) : [];
     while (this.#next < this.#texts.length) {

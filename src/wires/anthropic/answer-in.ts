@@ -214,9 +214,8 @@ export class MessageReader extends AnswerReader {
   #callStop(index: number, { said, whole }: Block): void {
     // Some servers send the whole input with the start of the block.
     const input = said ? {} : objectOf(whole.input);
-    const json = this.#texts?.take(input) ?? input;
     if (said) this.call({ index, done: true });
-    else if (Object.keys(input).length > 0) this.call({ index, arguments: json, done: true });
+    else if (Object.keys(input).length > 0) this.call({ index, arguments: this.#texts?.take(input) ?? input, done: true });
     else this.#blank = index;
   }
 

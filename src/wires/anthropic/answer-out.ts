@@ -60,7 +60,8 @@ export class MessageAnswer extends Answer {
 
   /** A block after a cut call would make the call look complete. */
   override encode(event: Event): string {
-    if (this.#cut && BLOCKS.has(event.type)) this.fail({ code: "malformed-call", message: "more came after a tool call that was cut" });
+    if (!this.over && this.#cut && BLOCKS.has(event.type))
+      this.fail({ code: "malformed-call", message: "more came after a tool call that was cut" });
     return super.encode(event);
   }
 

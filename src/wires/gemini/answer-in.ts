@@ -107,7 +107,7 @@ export class GeminiReader extends AnswerReader {
     const bare = name ? undefined : this.#bare;
     const { index, pieces: writer } = this.#partial ?? { index: bare ?? this.#calls++, pieces: new PartialArguments() };
     const text = pieces.map((piece) => writer.add(objectOf(piece))).join("");
-    const whole = writer.isEmpty && !goesOn ? (texts.take(args ?? {}) ?? objectOf(args)) : undefined;
+    const whole = writer.isEmpty && !goesOn ? (texts.take(args) ?? objectOf(args)) : undefined;
     this.#bare = whole && isEmpty(objectOf(args)) ? index : undefined;
     const done = !goesOn && this.#bare === undefined;
     this.call({ index, id, name, arguments: whole ?? (goesOn ? text : text + writer.close()), state, done });

@@ -71,7 +71,7 @@ export class OllamaAnswer extends Answer {
   }
 
   body(lines: readonly Draft[]): unknown {
-    const [said, own] = ["said", "own"].map((key) => lines.reduce((all, line) => grow(all, line[key] as Draft), {}));
+    const [said, own] = ["said", "own"].map((key) => lines.reduce((all, line) => grow(all, line[key] as Draft, key === "own"), {}));
     return defined<Draft>(this.#shape({ said, own, end: lines.at(-1)?.end }));
   }
 }

@@ -61,7 +61,7 @@ export class ChatReader extends AnswerReader {
   /** A chunk whose unknown fields differ from those of the chunk before is read in full. */
   override plain(data: string): boolean {
     const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
-    if (others === undefined || this.#early) return false;
+    if (others === undefined || this.#early || this.#answer) return false; // this is the choice 0
     if (others !== this.#others) {
       this.#others = others;
       return false;

@@ -1,4 +1,5 @@
 /** Writes an answer for a client, as chunks: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`. */
+import { isObject } from "../../core/json.ts";
 import type { Event, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
@@ -6,7 +7,7 @@ import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
-import { grow, isEmpty, listOf, objectOf } from "../read.ts";
+import { grow, isEmpty, listOf, objectOf, restOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { sealDetail, textDetail } from "./details.ts";
@@ -197,9 +198,10 @@ export class ChatAnswer extends Answer {
     if (call.start && event.truncated) this.warnings.dropped(CUT_CALL);
     else this.#begun++;
     if (call.start) return;
-    const state = event.state?.filter(({ wire, kind }) => ownState(wire, call.state, kind) === undefined);
-    const late = this.#signed({ index: call.index, ...pieceOf(call, "") }, call.id, state); // the ai SDK fails on a chunk without `function`
-    if (Object.keys(late).length > 2) this.#calls(late);
+    const state = event.state?.flatMap((opaque) => unsentOf(opaque, ownState(opaque.wire, call.state, opaque.kind)));
+    const late: Draft & { index: number } = this.#signed({ index: call.index, ...pieceOf(call, "") }, call.id, state); // the ai SDK fails on a chunk without `function`
+    const isMore = [late, objectOf(late.function ?? late.custom)].some((part, i) => Object.keys(part).length > 2 - i);
+    if (isMore) this.#calls(late);
   }
 
   // The rest
@@ -241,8 +243,8 @@ export class ChatAnswer extends Answer {
       const { role: _role, tool_calls, ...said } = (delta ?? {}) as Draft;
       for (const { index, ...piece } of (tool_calls ?? []) as (Draft & { index: number })[]) calls[index] = grow(calls[index] ?? {}, piece);
       grow(message, said);
-      grow(choice, rest);
-      grow(body, more);
+      grow(choice, rest, true);
+      grow(body, more, true);
     }
     message.content ||= null;
     const made = calls.filter(Boolean);
@@ -254,5 +256,12 @@ export class ChatAnswer extends Answer {
 const chunkOf = (delta: Draft, finish_reason: string | null = null, more?: Draft): Draft => ({
   choices: [{ index: 0, delta, finish_reason, ...more }],
 });
+
+/** What a call's state has beyond what was sent of it: all of it, new fields of an object, or nothing. */
+function unsentOf(opaque: Opaque, sent: Json | undefined): Opaque[] {
+  if (sent === undefined) return [opaque];
+  const data = isObject(sent) && isObject(opaque.data) ? restOf(opaque.data, (key) => !Object.hasOwn(sent, key)) : undefined;
+  return data ? [{ ...opaque, data }] : [];
+}
 
 const pieceOf = (call: Call, text: string): Draft => (call.input ? { custom: { input: text } } : { function: { arguments: text } });

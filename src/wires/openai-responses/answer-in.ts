@@ -1,9 +1,11 @@
 /**
  * Reads a server's answer, whole or streamed. The `done` event of a text repeats its deltas, and the done item repeats its texts: what a
- * server leaves out is taken from the next of these. The last event repeats all items; if any was streamed, only calls that were not are read.
+ * server leaves out is taken from the next of these. The last event repeats all items; if any was streamed, only calls that were not are read, and
+ * messages if none had any text.
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
+import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import type { End } from "../events.ts";
@@ -62,14 +64,14 @@ interface Item {
   done: boolean;
   /** State for its first text, or for its thinking. */
   state: Opaque[];
-  /** How many characters of each of its texts have been sent. */
-  readonly said: Map<string, number>;
+  /** What has been sent of each of its texts. */
+  readonly said: Map<string, Pile>;
   /** Whether its `content` or its `summary` is the thinking: whichever comes first. */
   thinking?: Kind;
 }
 
 /** By how much the indexes of an item's pieces are too high: Bedrock does not restart them for each item. */
-function aheadOf(said: ReadonlyMap<string, number>, length: number, kinds: RegExp): number {
+function aheadOf(said: ReadonlyMap<string, unknown>, length: number, kinds: RegExp): number {
   const numbers = [...said.keys()].flatMap((key) => (kinds.test(key) ? Number(key.replace(/\D+/, "")) : []));
   const ahead = Math.max(length - 1, ...numbers) - (length - 1);
   return numbers.every((number) => number >= ahead) ? ahead : 0;
@@ -83,6 +85,8 @@ export class ResponseReader extends AnswerReader {
   #count = 0;
   #calls = 0;
   #spoke = false;
+  /** A frame could not be read. */
+  #isDamaged = false;
 
   override body(body: Fields): void {
     const { output, status } = body.value;
@@ -99,9 +103,10 @@ export class ResponseReader extends AnswerReader {
   override isError(value: JsonObject): boolean {
     return super.isError(value) && value.status === undefined;
   }
-  /** A broken frame is ignored: later events repeat what it should have contained. */
+  /** A broken frame is ignored at first: later events repeat what it should have contained. */
   override broken(said: unknown, isFrame?: boolean): void {
-    if (!isFrame) super.broken(said);
+    if (isFrame) this.#isDamaged = true;
+    else super.broken(said);
   }
 
   #finish(end: End, rest?: JsonObject): void {
@@ -142,10 +147,13 @@ export class ResponseReader extends AnswerReader {
   #itemOf({ output_index, item_id }: JsonObject, item?: Fields, added = false): Item {
     const key = output_index ?? item_id ?? item?.value.id;
     let found = key === undefined ? this.#last : this.#items.get(key);
-    if (!found || (added && found.type !== "")) {
+    const id = item?.value.id || item?.value.call_id;
+    // Servers made for Codex send nothing but done items, some of them without indexes, or all with the same one.
+    const isOther = item !== undefined && found?.done === true && !(id && this.#items.get(id) === found);
+    if (!found || isOther || (added && found.type !== "")) {
       found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
       this.#items.set(key ?? found.index, found);
-      if (item?.value.id) this.#items.set(item.value.id, found); // later events may have its id instead of its index
+      if (id) this.#items.set(id, found); // later events may have its id instead of its index
     }
     this.#last = found;
     if (item && found.type === "") {
@@ -172,12 +180,13 @@ export class ResponseReader extends AnswerReader {
   /** Sends a delta, or the part of a whole text that has not been sent yet. */
   #say(item: Item, kind: Kind, at: number, text = "", isDelta = false, state: Opaque[] = []): void {
     const key = `${kind} ${at}`;
-    const said = item.said.get(key) ?? 0;
-    const delta = isDelta ? text : text.slice(said);
+    const said = item.said.get(key) ?? new Pile();
+    const delta = isDelta ? text : this.#missing(said, kind, text);
     if (delta === "") return;
-    item.said.set(key, said + delta.length);
     const { index } = item;
-    const isNext = said === 0 && item.said.has(`${kind} ${at - 1}`); // follows a part of the same kind
+    const isNext = said.length === 0 && item.said.has(`${kind} ${at - 1}`); // follows a part of the same kind
+    said.add(delta);
+    item.said.set(key, said);
     if (kind === "text") {
       // A message's own fields become state of its first text.
       const fields = Object.fromEntries(item.state.map(({ kind, data }) => [kind, data]));
@@ -198,6 +207,15 @@ export class ResponseReader extends AnswerReader {
       }
       this.thinking(delta);
     }
+  }
+
+  /** What a whole text adds to what was sent of it. If a piece in its middle was lost, it is too late to send it. */
+  #missing(said: Pile, kind: Kind, text: string): string {
+    const isMore = said.length === 0 || text.startsWith(said.toString());
+    if (!isMore && this.#isDamaged)
+      this.fail({ code: "upstream", message: "the server sent a damaged event, and a part of the answer is missing" });
+    // Some servers tidy up the whole text. Arguments that differ must not look complete.
+    return isMore || kind === "arguments" || kind === "input" ? text.slice(said.length) : "";
   }
 
   #done(open: Item, item: Fields): void {
@@ -235,10 +253,12 @@ export class ResponseReader extends AnswerReader {
     this.#start(response);
     const isStreamed = this.#count > 0;
     let known = this.#calls;
+    const isSilent = ![...this.#items.values()].some(({ said }) => [...said.keys()].some((key) => /^(text|refusal) /.test(key)));
+    const isNews = (type: string) => (type === "message" ? isSilent : ITEMS.has(type) && type.endsWith("_call") && known-- <= 0);
     response.each("output", (item, output_index) => {
       const type = String(item.value.type);
-      // Of an answer that was streamed, only the calls that were not are news. They are counted, since some servers change their ids.
-      if (isStreamed && !(ITEMS.has(type) && type.endsWith("_call") && known-- <= 0)) return;
+      // Of an answer that was streamed, only what was not is news. Calls are counted, since some servers change their ids.
+      if (isStreamed && !isNews(type)) return;
       if (ITEMS.has(type)) this.#done(this.#itemOf({ output_index }, item, isStreamed), item);
       else this.extend({ type: "response.output_item.done", output_index, item: item.value }, false);
     });
