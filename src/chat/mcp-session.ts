@@ -105,7 +105,12 @@ class Session implements McpTools {
     if (!this.#isStale || !this.#client) return;
     this.#isStale = false;
     try {
-      this.#tools = await this.#inTime(this.#client.then((client) => this.#listen(client).then(() => this.#list(client))));
+      const client = this.#client;
+      this.#tools = await this.#inTime(async (ends) => {
+        const there = await client;
+        await this.#listen(there);
+        return this.#list(there, ends);
+      });
     } catch {
       this.#isStale = true; // the old list stays; a call of one of its tools reports what is wrong
     }
@@ -127,7 +132,7 @@ class Session implements McpTools {
     const client = new Client({ name: "dragoman", version: VERSION }, way.isStateless ? { versionNegotiation: { mode: "auto" } } : {});
     const { transport, why, onError } = way.open();
     try {
-      await this.#inTime(this.#begin(client, transport), signal);
+      await this.#inTime((ends) => this.#begin(client, transport, ends), signal);
     } catch (error) {
       await client.close();
       const isRefused = !this.#wasThere && this.#line.refused(error);
@@ -146,7 +151,7 @@ class Session implements McpTools {
     return client;
   }
 
-  async #begin(client: Client, transport: Transport): Promise<void> {
+  async #begin(client: Client, transport: Transport, ends: AbortSignal): Promise<void> {
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       this.#isStale = true;
     });
@@ -154,7 +159,7 @@ class Session implements McpTools {
     this.#isStale = false;
     this.#isDeaf = client.getProtocolEra() === "modern" && client.getServerCapabilities()?.tools?.listChanged === true;
     await this.#listen(client);
-    this.#tools = await this.#list(client);
+    this.#tools = await this.#list(client, ends);
     this.name = client.getServerVersion()?.name ?? this.name;
     this.instructions = client.getInstructions();
   }
@@ -169,7 +174,8 @@ class Session implements McpTools {
     });
   }
 
-  async #list(client: Client): Promise<ChatTool[]> {
+  /** `ends`: when nobody waits for the list any more; a list without end would otherwise be read for ever. */
+  async #list(client: Client, ends: AbortSignal): Promise<ChatTool[]> {
     const { prefix = "" } = this.#settings;
     const tools: ChatTool[] = [];
     if (!client.getServerCapabilities()?.tools) return tools;
@@ -188,7 +194,7 @@ class Session implements McpTools {
         });
       }
       cursor = textOf(page.nextCursor);
-    } while (cursor !== undefined);
+    } while (cursor !== undefined && !ends.aborted);
     return tools;
   }
 
@@ -220,9 +226,9 @@ class Session implements McpTools {
   }
 
   /** Limits how long `work` may take: a server may stay silent, or page through its list for ever. */
-  async #inTime<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #inTime<T>(work: (ends: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { connectTimeout: ms = CONNECT_TIMEOUT_MS } = this.#settings;
-    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => unlessAborted(ends, work));
+    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => unlessAborted(ends, work(ends)));
   }
 }
 
