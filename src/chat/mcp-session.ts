@@ -265,7 +265,9 @@ async function callAsTask(client: Client, params: CallParams, { signal, ...optio
   signal.throwIfAborted();
   const ask = (method: string, asked: JsonObject): Promise<Result> => client.request({ method, params: asked }, ANY_RESULT, options);
   const run = async (): Promise<Result> => {
-    let task = objectOf((await ask("tools/call", { ...params, task: {} })).task);
+    const first = await ask("tools/call", { ...params, task: {} });
+    if (first.task === undefined) return first; // the server made no task of it, and has run it
+    let task = objectOf(first.task);
     const taskId = String(task.taskId);
     const cancel = (): void => void ask("tasks/cancel", { taskId }).catch(() => {});
     const back = onAbort(signal, cancel);

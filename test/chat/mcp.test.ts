@@ -336,6 +336,12 @@ test("a tool that runs as a task gives its result or its error, and is cancelled
   await expect.poll(brooding, PATIENT).toBe("cancelled");
 });
 
+test("a tool that says it runs as a task, but answers at once, has its result passed on", async () => {
+  const hasty = { name: "hasty", inputSchema: { type: "object" }, execution: { taskSupport: "required" } };
+  await using server = await mcpTools(sayingJust([hasty], { hasty: { content: [{ type: "text", text: "done already" }] } }));
+  expect(await resultOf(server.tools, "hasty", {})).toMatchObject({ output: "done already" });
+});
+
 test("a task aborted before it has an id is cancelled once it has one, without blocking the call", async () => {
   await using server = await mcpTools(badDays);
   const hatch = server.tools.find(({ tool }) => tool.name === "hatch");
