@@ -51,6 +51,8 @@ const TIMEOUT_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 60_000;
 /** How long the question whether the server is still there may take. */
 const ALIVE_TIMEOUT_MS = 10_000;
+/** How long the server may take to say that it will announce changes. Some proxies hold a stream back until it ends. */
+const LISTEN_TIMEOUT_MS = 5000;
 
 /** Throws if the server does not answer, or is not an MCP server. */
 export async function openSession(settings: McpSettings, line: McpLine): Promise<McpTools> {
@@ -168,7 +170,10 @@ class Session implements McpTools {
   async #listen(client: Client): Promise<void> {
     if (!this.#isDeaf) return;
     this.#isDeaf = false;
-    const subscription = await client.listen({ toolsListChanged: true }).catch(() => undefined);
+    const { connectTimeout = CONNECT_TIMEOUT_MS } = this.#settings;
+    const timeout = Math.min(LISTEN_TIMEOUT_MS, connectTimeout / 2); // the list of tools needs time, too
+    const subscription = await client.listen({ toolsListChanged: true }, { timeout }).catch(() => undefined);
+    if (!subscription) this.#isDeaf = true; // asked again with the next list, if there is one
     void subscription?.closed.then((how) => {
       if (how !== "local") this.#isStale = this.#isDeaf = true;
     });
