@@ -106,8 +106,20 @@ async function meddled(meddle: (asked: { id: unknown; method: string }, response
   return `${url}/mcp`;
 }
 
+const answer = (response: ServerResponse, id: unknown, said: object): true => {
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+  return true;
+};
+
 test("a server that never says whether it will announce changes is used without", async () => {
   const url = await meddled(({ method }) => method === "subscriptions/listen");
   await using server = await mcpTools({ url, connectTimeout: 4000 });
   expect((await callAll(server, [["region", { name: "Tirol" }]])).outputs).toEqual(["in Tirol"]);
+});
+
+test("a server that refuses the handshake with a JSON-RPC error and the status 200 is found out to be stateless", async () => {
+  const error = { code: -32601, message: "Method not found" };
+  const url = await meddled(({ id, method }, response) => method === "initialize" && answer(response, id, { error }));
+  await using server = await mcpTools({ url });
+  expect(server.name).toBe("meddled");
 });
