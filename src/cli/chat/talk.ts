@@ -126,7 +126,7 @@ function whyOf({ reason, error }: Turn): string {
 /** In a terminal, prints as in a conversation; in a pipe, only the text of the answer. */
 function printerFor(): (event: ChatEvent) => string {
   if (process.stdout.isTTY) {
-    const screen = new Screen({ palette: paletteOf(process.stdout), width: widthOfScreen(process.stdout) });
+    const screen = new Screen({ palette: paletteOf(process.stdout), width: widthOfScreen(process.stdout), hasCommands: false });
     return (event) => (event.type === "turn-end" ? screen.end() : screen.print(event));
   }
   let last = "\n";
