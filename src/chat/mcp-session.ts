@@ -17,7 +17,7 @@ import { bounded, onAbort, unlessAborted } from "../engines/bounded.ts";
 import { numberOf, objectOf, textOf } from "../wires/read.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
-import { answerOf, listedOf } from "./mcp-answer.ts";
+import { answerOf, listedOf, sentIn, sparing } from "./mcp-answer.ts";
 import type { ChatTool, ToolAnswer } from "./tool.ts";
 import { VERSION } from "./version.ts";
 
@@ -134,7 +134,7 @@ class Session implements McpTools {
     const client = new Client({ name: "dragoman", version: VERSION }, way.isStateless ? { versionNegotiation: { mode: "auto" } } : {});
     const { transport, why, onError } = way.open();
     try {
-      await this.#inTime((ends) => this.#begin(client, transport, ends), signal);
+      await this.#inTime((ends) => this.#begin(client, way.isStateless ? sparing(transport) : transport, ends), signal);
     } catch (error) {
       await client.close();
       const isRefused = !this.#wasThere && this.#line.refused(error);
@@ -186,7 +186,7 @@ class Session implements McpTools {
     if (!client.getServerCapabilities()?.tools) return tools;
     let cursor: string | undefined;
     do {
-      const page = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ANY_RESULT);
+      const page = sentIn(await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ANY_RESULT));
       for (const { name, description, parameters, readOnly, asTask } of listedOf(page.tools)) {
         if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // two tools of one name: a call reaches one of them
         const call = asTask ? callAsTask : JSON.stringify(parameters).includes(HEADER) ? callWithHeaders(parameters) : callPlainly;
@@ -210,7 +210,7 @@ class Session implements McpTools {
       try {
         // Progress resets the timeout. The SDK never removes its listener from a signal, so each call gets a signal of its own.
         const asking = (own: AbortSignal) => call(client, { signal: own, timeout, resetTimeoutOnProgress: true, onprogress: () => {} });
-        return answerOf(await bounded({ signals: [signal] }, asking));
+        return answerOf(sentIn(await bounded({ signals: [signal] }, asking)));
       } catch (error) {
         if (signal.aborted) throw error;
         this.#closing.signal.throwIfAborted();

@@ -123,3 +123,17 @@ test("a server that refuses the handshake with a JSON-RPC error and the status 2
   await using server = await mcpTools({ url });
   expect(server.name).toBe("meddled");
 });
+
+// As from servers with a session. The SDK's own readers refused the whole list, and so the server.
+test("what is outside the protocol is read leniently, also of a tool that wants headers", async () => {
+  const inputSchema = { type: "object", properties: { name: { type: "string", "x-mcp-header": "Region" } } };
+  const results: Readonly<Record<string, object>> = {
+    "tools/list": { resultType: "complete", tools: [{ name: "bare" }, { name: "region", inputSchema }] },
+    "tools/call": { content: [{ type: "hologram", of: "Tirol" }] },
+  };
+  const url = await meddled(({ id, method }, response) => method in results && answer(response, id, { result: results[method] }));
+  await using server = await mcpTools({ url });
+  expect(server.tools.map(({ tool }) => tool.name)).toEqual(["bare", "region"]);
+  const hologram = '{"type":"hologram","of":"Tirol"}';
+  expect((await callAll(server, [["bare"], ["region", { name: "Tirol" }]])).outputs).toEqual([hologram, hologram]);
+});
