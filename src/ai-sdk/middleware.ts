@@ -114,20 +114,32 @@ class InBandCall {
     let scanner: Scanner | undefined;
     let ending = new Ending();
     let called = false;
+    /** The end of the open block, also if the model's stream lacks it: the scanner may still hold text, or a call. */
+    const end = (): LanguageModelV3StreamPart[] => {
+      const rest = scanner ? ending.flush(scanner.flush()) : [];
+      scanner = undefined;
+      return [...rest.flatMap((event) => parts.take(event)), ...parts.leave()];
+    };
+    const begin = (): Scanner => {
+      ending = new Ending();
+      scanner = this.#dialect.createScanner(this.#scannerOptions());
+      return scanner;
+    };
     const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
       switch (part.type) {
         case "stream-start":
           return [{ ...part, warnings: [...this.#warnings, ...part.warnings] }];
         case "text-start":
-          scanner = this.#dialect.createScanner(this.#scannerOptions());
-          ending = new Ending();
-          return [];
+          return end();
         case "text-delta":
-          return ending.see(scanner!.feed(part.delta)).flatMap((event) => parts.take(event));
+          return ending.see((scanner ?? begin()).feed(part.delta)).flatMap((event) => parts.take(event));
         case "text-end":
-          return [...ending.flush(scanner!.flush()).flatMap((event) => parts.take(event)), ...parts.leave()];
-        case "finish":
-          return [{ ...part, finishReason: ended(part.finishReason, called) }];
+          return end();
+        case "finish": {
+          const rest = end();
+          const hasCall = called || rest.some(({ type }) => type === "tool-call");
+          return [...rest, { ...part, finishReason: ended(part.finishReason, hasCall) }];
+        }
         default:
           return [part];
       }
@@ -138,6 +150,9 @@ class InBandCall {
           called ||= out.type === "tool-call";
           controller.enqueue(out);
         }
+      },
+      flush(controller) {
+        for (const out of end()) controller.enqueue(out);
       },
     });
   }

@@ -3,10 +3,41 @@
  * Reads leniently: one odd tool does not hide the others, content of an unknown type is kept as JSON, and a result that breaks its own
  * `outputSchema` is still the result.
  */
+import type { Transport } from "@modelcontextprotocol/client";
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media } from "../core/nouns.ts";
 import { isText, listOf, objectOf, textOf } from "../wires/read.ts";
 import { ToolAnswer } from "./tool.ts";
+
+/**
+ * Of a stateless server, the SDK checks every list of tools and every answer itself, and refuses what is odd. So it gets one that is empty,
+ * with the server's own inside.
+ */
+export function sparing<T extends Transport>(transport: T): T {
+  let hear: Transport["onmessage"];
+  const spared: Transport["onmessage"] = (message, extra) =>
+    hear?.("result" in message && isOurs(message.result) ? { ...message, result: { ...EMPTY, [SENT]: message.result } } : message, extra);
+  return Object.defineProperty(transport, "onmessage", {
+    get: () => hear && spared,
+    set: (listener: Transport["onmessage"]) => {
+      hear = listener;
+    },
+  });
+}
+
+const SENT = "dragoman";
+/** Both an empty list and an empty answer. */
+const EMPTY = { resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private", content: [] } as const;
+
+/** Whether it is a list of tools or an answer, and not yet spared. Servers forget to say that a result is complete. */
+const isOurs = (result: Readonly<Record<string, unknown>>): boolean =>
+  [undefined, EMPTY.resultType].includes(result.resultType as undefined) &&
+  !(SENT in result) &&
+  ["tools", "content", "structuredContent"].some((key) => key in result);
+
+/** What the server sent. */
+export const sentIn = (result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  isObject(result[SENT]) ? result[SENT] : result;
 
 export interface Listed {
   readonly name: string;

@@ -17,7 +17,7 @@ import { bounded, onAbort, unlessAborted } from "../engines/bounded.ts";
 import { numberOf, objectOf, textOf } from "../wires/read.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
-import { answerOf, listedOf } from "./mcp-answer.ts";
+import { answerOf, listedOf, sentIn, sparing } from "./mcp-answer.ts";
 import type { ChatTool, ToolAnswer } from "./tool.ts";
 import { VERSION } from "./version.ts";
 
@@ -51,6 +51,8 @@ const TIMEOUT_MS = 300_000;
 const CONNECT_TIMEOUT_MS = 60_000;
 /** How long the question whether the server is still there may take. */
 const ALIVE_TIMEOUT_MS = 10_000;
+/** How long the server may take to say that it will announce changes. Some proxies hold a stream back until it ends. */
+const LISTEN_TIMEOUT_MS = 5000;
 
 /** Throws if the server does not answer, or is not an MCP server. */
 export async function openSession(settings: McpSettings, line: McpLine): Promise<McpTools> {
@@ -105,7 +107,12 @@ class Session implements McpTools {
     if (!this.#isStale || !this.#client) return;
     this.#isStale = false;
     try {
-      this.#tools = await this.#inTime(this.#client.then((client) => this.#listen(client).then(() => this.#list(client))));
+      const client = this.#client;
+      this.#tools = await this.#inTime(async (ends) => {
+        const there = await client;
+        await this.#listen(there);
+        return this.#list(there, ends);
+      });
     } catch {
       this.#isStale = true; // the old list stays; a call of one of its tools reports what is wrong
     }
@@ -127,7 +134,7 @@ class Session implements McpTools {
     const client = new Client({ name: "dragoman", version: VERSION }, way.isStateless ? { versionNegotiation: { mode: "auto" } } : {});
     const { transport, why, onError } = way.open();
     try {
-      await this.#inTime(this.#begin(client, transport), signal);
+      await this.#inTime((ends) => this.#begin(client, way.isStateless ? sparing(transport) : transport, ends), signal);
     } catch (error) {
       await client.close();
       const isRefused = !this.#wasThere && this.#line.refused(error);
@@ -146,7 +153,7 @@ class Session implements McpTools {
     return client;
   }
 
-  async #begin(client: Client, transport: Transport): Promise<void> {
+  async #begin(client: Client, transport: Transport, ends: AbortSignal): Promise<void> {
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       this.#isStale = true;
     });
@@ -154,7 +161,7 @@ class Session implements McpTools {
     this.#isStale = false;
     this.#isDeaf = client.getProtocolEra() === "modern" && client.getServerCapabilities()?.tools?.listChanged === true;
     await this.#listen(client);
-    this.#tools = await this.#list(client);
+    this.#tools = await this.#list(client, ends);
     this.name = client.getServerVersion()?.name ?? this.name;
     this.instructions = client.getInstructions();
   }
@@ -163,19 +170,23 @@ class Session implements McpTools {
   async #listen(client: Client): Promise<void> {
     if (!this.#isDeaf) return;
     this.#isDeaf = false;
-    const subscription = await client.listen({ toolsListChanged: true }).catch(() => undefined);
+    const { connectTimeout = CONNECT_TIMEOUT_MS } = this.#settings;
+    const timeout = Math.min(LISTEN_TIMEOUT_MS, connectTimeout / 2); // the list of tools needs time, too
+    const subscription = await client.listen({ toolsListChanged: true }, { timeout }).catch(() => undefined);
+    if (!subscription) this.#isDeaf = true; // asked again with the next list, if there is one
     void subscription?.closed.then((how) => {
       if (how !== "local") this.#isStale = this.#isDeaf = true;
     });
   }
 
-  async #list(client: Client): Promise<ChatTool[]> {
+  /** `ends`: when nobody waits for the list any more; a list without end would otherwise be read for ever. */
+  async #list(client: Client, ends: AbortSignal): Promise<ChatTool[]> {
     const { prefix = "" } = this.#settings;
     const tools: ChatTool[] = [];
     if (!client.getServerCapabilities()?.tools) return tools;
     let cursor: string | undefined;
     do {
-      const page = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ANY_RESULT);
+      const page = sentIn(await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ANY_RESULT));
       for (const { name, description, parameters, readOnly, asTask } of listedOf(page.tools)) {
         if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // two tools of one name: a call reaches one of them
         const call = asTask ? callAsTask : JSON.stringify(parameters).includes(HEADER) ? callWithHeaders(parameters) : callPlainly;
@@ -188,7 +199,7 @@ class Session implements McpTools {
         });
       }
       cursor = textOf(page.nextCursor);
-    } while (cursor !== undefined);
+    } while (cursor !== undefined && !ends.aborted);
     return tools;
   }
 
@@ -199,7 +210,7 @@ class Session implements McpTools {
       try {
         // Progress resets the timeout. The SDK never removes its listener from a signal, so each call gets a signal of its own.
         const asking = (own: AbortSignal) => call(client, { signal: own, timeout, resetTimeoutOnProgress: true, onprogress: () => {} });
-        return answerOf(await bounded({ signals: [signal] }, asking));
+        return answerOf(sentIn(await bounded({ signals: [signal] }, asking)));
       } catch (error) {
         if (signal.aborted) throw error;
         this.#closing.signal.throwIfAborted();
@@ -220,9 +231,9 @@ class Session implements McpTools {
   }
 
   /** Limits how long `work` may take: a server may stay silent, or page through its list for ever. */
-  async #inTime<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #inTime<T>(work: (ends: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { connectTimeout: ms = CONNECT_TIMEOUT_MS } = this.#settings;
-    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => unlessAborted(ends, work));
+    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => unlessAborted(ends, work(ends)));
   }
 }
 
@@ -259,7 +270,9 @@ async function callAsTask(client: Client, params: CallParams, { signal, ...optio
   signal.throwIfAborted();
   const ask = (method: string, asked: JsonObject): Promise<Result> => client.request({ method, params: asked }, ANY_RESULT, options);
   const run = async (): Promise<Result> => {
-    let task = objectOf((await ask("tools/call", { ...params, task: {} })).task);
+    const first = await ask("tools/call", { ...params, task: {} });
+    if (first.task === undefined) return first; // the server made no task of it, and has run it
+    let task = objectOf(first.task);
     const taskId = String(task.taskId);
     const cancel = (): void => void ask("tasks/cancel", { taskId }).catch(() => {});
     const back = onAbort(signal, cancel);

@@ -52,7 +52,9 @@ const REFUSED: ReadonlySet<number> = new Set([400, 404, 405]);
 /** Throws if the server does not answer, or is not an MCP server. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
   if (!("url" in server)) throw new Error("a web page cannot start a command: give the url of an MCP server");
-  const { SdkHttpError, SSEClientTransport, SseError, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const { ProtocolError, SdkHttpError, SSEClientTransport, SseError, StreamableHTTPClientTransport } = await import(
+    "@modelcontextprotocol/client"
+  );
   const { openSession } = await import("./mcp-session.ts");
   const { url, headers = {} } = server;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
@@ -74,7 +76,10 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   return openSession(server, {
     name: url,
     ways: [{ open }, { open, isStateless: true }, { open: openEvents }],
-    refused: (error) => (error instanceof SdkHttpError ? REFUSED.has(error.status) : error instanceof SseError && error.code !== undefined),
+    refused: (error) =>
+      error instanceof SdkHttpError
+        ? REFUSED.has(error.status)
+        : error instanceof ProtocolError || (error instanceof SseError && error.code !== undefined), // an error of JSON-RPC may come with 200
     lost(error) {
       if (error instanceof TypeError) return "gone"; // what fetch throws
       if (!(error instanceof SdkHttpError)) return undefined;

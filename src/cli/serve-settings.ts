@@ -7,13 +7,15 @@ import { Complaint } from "./complaint.ts";
 import { unreadable } from "./input.ts";
 import { modelHere } from "./local-model.ts";
 import { CONFIG, type ServeFlags } from "./serve-flags.ts";
-import { fromFlags, fromMachine, secret } from "./upstreams.ts";
+import { fromFlags, fromMachine, needUpstream, secret } from "./upstreams.ts";
 
 /** The configuration file to read and watch. */
 export const configOf = ({ config, upstream }: ServeFlags): string | undefined =>
   config ?? (upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
 
-export async function readSettings(flags: ServeFlags): Promise<Settings> {
+/** `machine` finds servers on this machine. */
+export async function readSettings(flags: ServeFlags, machine = fromMachine): Promise<Settings> {
+  if (flags.upstream === undefined) needUpstream(flags);
   const file = configOf(flags);
   const base: Settings = file === undefined ? { server: {}, upstreams: {}, locals: {}, models: [] } : fromFile(file);
   const { host, port, insecure, key, model, dialect, context } = flags;
@@ -21,8 +23,11 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
   const locals = flags.upstream === undefined ? base.locals : {};
   const isHere = modelHere(flags) !== undefined;
   const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isHere;
-  const found = hasSome ? upstreams : await fromMachine();
-  const isRule = !isHere && (model !== undefined || (flags.upstream !== undefined && (dialect ?? context) !== undefined));
+  const found = hasSome ? upstreams : await machine();
+  const isOfMachine = !hasSome && Object.keys(found).length > 0;
+  const isRule = !isHere && (model !== undefined || ((flags.upstream !== undefined || isOfMachine) && (dialect ?? context) !== undefined));
+  // Without `--model`, each server found on this machine keeps its models.
+  const upstream = isOfMachine && model === undefined ? undefined : Object.keys({ ...found, ...locals })[0];
   // `--upstream` replaces the upstreams of the file; rules for these are dropped.
   const isAnswered = ({ upstream }: ModelRule): boolean =>
     flags.upstream === undefined || upstream === undefined || Object.hasOwn(found, upstream);
@@ -36,9 +41,7 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
     },
     upstreams: found,
     locals,
-    models: isRule
-      ? [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model, dialect, context }]
-      : base.models.filter(isAnswered),
+    models: isRule ? [{ name: "*", upstream, model, dialect, context }] : base.models.filter(isAnswered),
   };
 }
 

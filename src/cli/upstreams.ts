@@ -57,6 +57,12 @@ export function fromFlags(upstream: string, { upstreamWire: wire, upstreamKey }:
   return { [new URL(url).host]: { urls: [url], wire, key: given } };
 }
 
+/** What `--upstream-wire` and `--upstream-key` say is about no other upstream, and would be ignored without `--upstream`. */
+export function needUpstream({ upstreamWire, upstreamKey }: UpstreamFlags): void {
+  const flag = upstreamWire !== undefined ? "--upstream-wire" : upstreamKey !== undefined ? "--upstream-key" : undefined;
+  if (flag !== undefined) throw new Complaint(`${flag} works only with --upstream`);
+}
+
 export const NOT_FOUND =
   "no upstream is given, and no model server was found at the usual ports of this machine; give one, as in --upstream http://127.0.0.1:8000/v1";
 

@@ -48,6 +48,36 @@ const textOf = (options: LanguageModelV3CallOptions, at: number): string => {
   return typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
 };
 
+describe("a stream that breaks off without the end of its text", () => {
+  const partsOf = async (...given: LanguageModelV3StreamPart[]) => {
+    const { transformParams, wrapStream } = toolsInBand({ dialect: "hermes" });
+    const tools = [{ type: "function", name: "weather", inputSchema: { type: "object" } }];
+    const params = await transformParams({ params: { prompt: [], tools } });
+    const wrapped: { stream: AsyncIterable<LanguageModelV3StreamPart> } = await wrapStream({
+      doStream: async () => ({ stream: streamOf(given) }),
+      params,
+    });
+    const parts: LanguageModelV3StreamPart[] = [];
+    for await (const part of wrapped.stream) parts.push(part);
+    return parts;
+  };
+  const finish = { type: "finish" as const, finishReason: { unified: "stop" as const, raw: undefined }, usage: usageOf({}) };
+  const delta = (text: string) => ({ type: "text-delta" as const, id: "t", delta: text });
+
+  it("loses nothing that the scanner still holds", async () => {
+    const parts = await partsOf({ type: "text-start", id: "t" }, delta("2 <tool"));
+    expect(parts.map((part) => (part.type === "text-delta" ? part.delta : part.type))).toEqual(["text-start", "2 ", "<tool", "text-end"]);
+  });
+
+  it("has its call before the finish, whose reason says so", async () => {
+    const call = '<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>';
+    const parts = await partsOf({ type: "text-start", id: "t" }, delta("Look: "), delta(call), delta("\n<"), finish);
+    expect(parts.at(-1)).toMatchObject({ type: "finish", finishReason: { unified: "tool-calls" } });
+    expect(parts.filter(({ type }) => type === "text-start")).toHaveLength(parts.filter(({ type }) => type === "text-end").length);
+    expect(parts.flatMap((part) => (part.type === "text-delta" ? [part.delta] : [])).join("")).toBe("Look: \n<");
+  });
+});
+
 describe.each(versions)("tools in band, $name", ({ ai, version }) => {
   const wrap = (model: LanguageModelV3, dialect: string) =>
     ai.wrapLanguageModel({ model, middleware: toolsInBand({ dialect, version }) as ReturnType<typeof toolsInBand<"v3">> });

@@ -1,12 +1,15 @@
 // MCP servers that speak only the revision 2026-07-28, which has no handshake and no session.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createChat, type McpTools, mcpTools } from "../../src/chat/index.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { kill } from "../children.ts";
-import { closeLater } from "../servers.ts";
+import { closeLater, startServer } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
 
 const script = fileURLToPath(new URL("mcp-stateless-server.mjs", import.meta.url));
@@ -76,4 +79,61 @@ test("a command that died is started again, and spoken to as before", async () =
   const { outputs } = await callAll(server, [["pid"], ["die"], ["pid"]]);
   expect(outputs[2]).toMatch(/^\d+$/);
   expect(outputs[2]).not.toBe(outputs[0]);
+});
+
+/** A stateless server whose tool `region` wants its argument as a header, too. What `meddle` answers, it does not get to see. */
+async function meddled(meddle: (asked: { id: unknown; method: string }, response: ServerResponse) => boolean): Promise<string> {
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer({ name: "meddled", version: "1" });
+      const properties = { name: { type: "string", "x-mcp-header": "Region" } };
+      const inputSchema = fromJsonSchema<{ name: string }>({ type: "object", properties });
+      server.registerTool("region", { inputSchema }, ({ name }) => ({ content: [{ type: "text", text: `in ${name}` }] }));
+      return server;
+    },
+    { legacy: "reject" },
+  );
+  const { url } = await startServer(async (response, { method, headers, body }) => {
+    if (body !== "" && meddle(JSON.parse(body), response)) return;
+    const asked = { method, headers: headers as Record<string, string>, ...(body === "" ? {} : { body }) };
+    const answer = await handler.fetch(new Request("http://localhost/mcp", asked));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    if (answer.body) {
+      const pieces = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
+      pieces.on("error", () => {}).pipe(response);
+    } else response.end();
+  });
+  return `${url}/mcp`;
+}
+
+const answer = (response: ServerResponse, id: unknown, said: object): true => {
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+  return true;
+};
+
+test("a server that never says whether it will announce changes is used without", async () => {
+  const url = await meddled(({ method }) => method === "subscriptions/listen");
+  await using server = await mcpTools({ url, connectTimeout: 4000 });
+  expect((await callAll(server, [["region", { name: "Tirol" }]])).outputs).toEqual(["in Tirol"]);
+});
+
+test("a server that refuses the handshake with a JSON-RPC error and the status 200 is found out to be stateless", async () => {
+  const error = { code: -32601, message: "Method not found" };
+  const url = await meddled(({ id, method }, response) => method === "initialize" && answer(response, id, { error }));
+  await using server = await mcpTools({ url });
+  expect(server.name).toBe("meddled");
+});
+
+// As from servers with a session. The SDK's own readers refused the whole list, and so the server.
+test("what is outside the protocol is read leniently, also of a tool that wants headers", async () => {
+  const inputSchema = { type: "object", properties: { name: { type: "string", "x-mcp-header": "Region" } } };
+  const results: Readonly<Record<string, object>> = {
+    "tools/list": { resultType: "complete", tools: [{ name: "bare" }, { name: "region", inputSchema }] },
+    "tools/call": { content: [{ type: "hologram", of: "Tirol" }] },
+  };
+  const url = await meddled(({ id, method }, response) => method in results && answer(response, id, { result: results[method] }));
+  await using server = await mcpTools({ url });
+  expect(server.tools.map(({ tool }) => tool.name)).toEqual(["bare", "region"]);
+  const hologram = '{"type":"hologram","of":"Tirol"}';
+  expect((await callAll(server, [["bare"], ["region", { name: "Tirol" }]])).outputs).toEqual([hologram, hologram]);
 });

@@ -199,6 +199,28 @@ test("a server whose tool list never ends is given up", async () => {
   await expect(mcpTools(server)).rejects.toThrow("it took longer than 2 s");
 });
 
+test("nor is such a list read on after a refresh was given up", async () => {
+  const endless = `let lists = 0;
+process.stdin.on("data", (chunk) => {
+  for (const line of String(chunk).split("\\n").filter(Boolean)) {
+    const { id, method, params } = JSON.parse(line);
+    if (method === "tools/list") lists++;
+    const answers = { initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: "endless", version: "1" } },
+      "tools/list": lists === 1 ? { tools: [{ name: "lists" }] } : { tools: [], nextCursor: "more" },
+      "tools/call": { content: [{ type: "text", text: String(lists) }] } };
+    if (method === "tools/call") console.log(JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }));
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] }));
+  }
+});`;
+  await using server = await mcpTools({ command: process.execPath, args: ["-e", endless], connectTimeout: 2000 });
+  const lists = async () => Number((await resultOf(server.tools, "lists", {})).output);
+  expect(await lists()).toBe(1);
+  await server.refresh();
+  const read = await lists();
+  for (let n = 0; n < 10; n++) await lists();
+  expect(await lists()).toBe(read); // one page per call otherwise, at least
+});
+
 /** A server that sends exactly these answers, valid or not; a result with a `code` is an error. */
 function sayingJust(tools: readonly object[], results: Readonly<Record<string, object>> = {}) {
   const source = `const [tools, results] = ${JSON.stringify([tools, results])};
@@ -312,6 +334,12 @@ test("a tool that runs as a task gives its result or its error, and is cancelled
   abort.abort();
   expect((await brood).results).toMatchObject([{ isError: true }]);
   await expect.poll(brooding, PATIENT).toBe("cancelled");
+});
+
+test("a tool that says it runs as a task, but answers at once, has its result passed on", async () => {
+  const hasty = { name: "hasty", inputSchema: { type: "object" }, execution: { taskSupport: "required" } };
+  await using server = await mcpTools(sayingJust([hasty], { hasty: { content: [{ type: "text", text: "done already" }] } }));
+  expect(await resultOf(server.tools, "hasty", {})).toMatchObject({ output: "done already" });
 });
 
 test("a task aborted before it has an id is cancelled once it has one, without blocking the call", async () => {

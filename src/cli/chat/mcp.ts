@@ -38,7 +38,9 @@ export function toolsOf(connected: readonly Connected[], taken: Iterable<string>
   return connected.flatMap(({ label, server }) =>
     server.tools.map((tool) => {
       const { name } = tool.tool;
-      const free = names.has(name) ? `${label.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}_${name}` : name;
+      const own = `${label.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}_${name}`;
+      let free = names.has(name) ? own : name;
+      for (let n = 2; names.has(free); n++) free = `${own}_${n}`; // a third server of that name
       names.add(free);
       return free === name ? tool : { ...tool, tool: { ...tool.tool, name: free } };
     }),

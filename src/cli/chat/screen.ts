@@ -15,6 +15,8 @@ import { Prose } from "./prose.ts";
 export interface ScreenOptions {
   readonly palette: Palette;
   readonly width: number;
+  /** Whether the user can give commands, such as `/show`. */
+  readonly hasCommands?: boolean;
 }
 
 /** Longer results are folded; `/show` prints them whole. */
@@ -28,6 +30,7 @@ type Part = { readonly kind: "text" | "thinking"; readonly prose: Prose } | { re
 export class Screen {
   readonly #palette: Palette;
   readonly #width: number;
+  readonly #hasCommands: boolean;
   #part: Part | undefined;
   /** What was printed before: parts are separated by a blank line, but a result follows its call directly. */
   #above: "nothing" | "call" | "other" = "nothing";
@@ -39,9 +42,10 @@ export class Screen {
   /** A call of that answer was not printed whole. */
   #folded = false;
 
-  constructor({ palette, width }: ScreenOptions) {
+  constructor({ palette, width, hasCommands = true }: ScreenOptions) {
     this.#palette = palette;
     this.#width = Math.min(width, MAX_WIDTH);
+    this.#hasCommands = hasCommands;
   }
 
   /** Whether a line is open, so that nothing else may be written. */
@@ -165,7 +169,8 @@ export class Screen {
     const lines = this.#wrapped([whose + first, ...others]);
     const shown = lines.slice(0, RESULT_LINES);
     const more = lines.length - shown.length;
-    if (more > 0) shown.push(`… ${counted(more, "more line")}: /show ${this.#ids.indexOf(id) + 1}`);
+    const how = this.#hasCommands ? `: /show ${this.#ids.indexOf(id) + 1}` : "";
+    if (more > 0) shown.push(`… ${counted(more, "more line")}${how}`);
     const style = isError ? red : dim;
     return begun + shown.map((line, i) => `  ${dim(i === 0 ? "└" : " ")} ${style(line)}\n`).join("");
   }

@@ -5,7 +5,7 @@ import type { ModelInfo } from "../../wires/wire.ts";
 import { Complaint } from "../complaint.ts";
 import { hasEmbedded, type ModelFlags, modelHere, NoRuntime, openModel, warningLine } from "../local-model.ts";
 import { visible } from "../terminal.ts";
-import { connectAll, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags, type Upstreams } from "../upstreams.ts";
+import { connectAll, fromFlags, fromMachine, NOT_FOUND, needUpstream, type UpstreamFlags, type Upstreams } from "../upstreams.ts";
 
 export interface Source {
   readonly name: string;
@@ -32,15 +32,16 @@ export interface SourceFlags extends UpstreamFlags, ModelFlags {
 export async function sourcesOf(flags: SourceFlags, machine = fromMachine): Promise<Source[]> {
   const { upstream } = flags;
   if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags);
+  needUpstream(flags);
   const here = modelHere(flags);
   if (here !== undefined) return [await inProcess(here, flags)];
-  const [embedded, found] = await Promise.all([openEmbedded(flags), machine().then((upstreams) => connected(upstreams))]);
+  const [embedded, found] = await Promise.all([openEmbedded(flags), machine().then((upstreams) => connected(upstreams, flags))]);
   const sources = [...(typeof embedded === "object" ? [embedded] : []), ...found];
   if (sources.length === 0) throw new Complaint([NOT_FOUND, HERE, ...(typeof embedded === "string" ? [embedded] : [])].join("; "));
   return sources;
 }
 
-const connected = async (upstreams: Upstreams, { dialect, context }: ModelFlags = {}): Promise<Source[]> =>
+const connected = async (upstreams: Upstreams, { dialect, context }: ModelFlags): Promise<Source[]> =>
   (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({
     name,
     about: `at ${urls.join(", ")} (${wire})`,

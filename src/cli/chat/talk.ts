@@ -88,12 +88,13 @@ function kindOfStdin(): "pipe" | "socket" | undefined {
   }
 }
 
-/** Every piped line is a message. */
+/** Every piped line is a message. Whoever stops an answer wants no answer to the next line either. */
 async function answerLines({ chat }: Setup, { json = false }: ChatFlags): Promise<void> {
-  for await (const line of createInterface({ input: process.stdin })) if (line.trim() !== "") await answer(chat, line, json);
+  for await (const line of createInterface({ input: process.stdin })) if (line.trim() !== "" && !(await answer(chat, line, json))) break;
 }
 
-async function answer(chat: Chat, text: string, json: boolean): Promise<void> {
+/** `false`: it was stopped. */
+async function answer(chat: Chat, text: string, json: boolean): Promise<boolean> {
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
@@ -108,6 +109,7 @@ async function answer(chat: Chat, text: string, json: boolean): Promise<void> {
   }
   process.off("SIGINT", stop).off("SIGTERM", stop);
   if (ended !== "") throw new Complaint(ended);
+  return !abort.signal.aborted;
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -126,7 +128,7 @@ function whyOf({ reason, error }: Turn): string {
 /** In a terminal, prints as in a conversation; in a pipe, only the text of the answer. */
 function printerFor(): (event: ChatEvent) => string {
   if (process.stdout.isTTY) {
-    const screen = new Screen({ palette: paletteOf(process.stdout), width: widthOfScreen(process.stdout) });
+    const screen = new Screen({ palette: paletteOf(process.stdout), width: widthOfScreen(process.stdout), hasCommands: false });
     return (event) => (event.type === "turn-end" ? screen.end() : screen.print(event));
   }
   let last = "\n";

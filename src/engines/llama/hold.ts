@@ -64,8 +64,13 @@ export class Hold {
   async see(said: Said, mayCall: boolean): Promise<void> {
     if (this.#state) return;
     this.#tail.push(said);
-    const found = this.#find();
-    if (found && mayCall) await this.arm(found.before, found.from);
+    // A trigger that the grammar does not continue from was a quotation, as in thinking: it must not hide a later one.
+    for (let found = mayCall ? this.#find() : undefined; found; found = this.#find()) {
+      await this.arm(found.before, found.from);
+      if (this.#state) return;
+      this.#tail = found.from.slice(1);
+      this.#forgotten = true;
+    }
     this.#forget();
   }
 

@@ -13,7 +13,7 @@ const names = ["bold", "dim", "red", "green", "yellow", "magenta", "cyan"];
 const palette = Object.fromEntries(names.map((name) => [name, (text: string) => text])) as unknown as Palette;
 const coloured = Object.fromEntries(names.map((name) => [name, tag(name)])) as unknown as Palette;
 
-function shown(events: readonly ChatEvent[], options: { palette?: Palette; width?: number } = {}): string {
+function shown(events: readonly ChatEvent[], options: { palette?: Palette; width?: number; hasCommands?: boolean } = {}): string {
   const screen = new Screen({ palette, width: 60, ...options });
   return events.map((event) => screen.print(event)).join("") + screen.end();
 }
@@ -149,4 +149,10 @@ describe("colours", () => {
     expect(() => terminal.paint("\x1b[2J")).toThrow("not a known color");
     expect(() => new Terminal({ write: () => true }).paint("red")).toThrow("not a terminal");
   });
+});
+
+test("without commands, a folded result does not name one", () => {
+  const events = [...call("f", "{}"), result("1\n2\n3\n4\n5")];
+  expect(shown(events)).toContain("… 2 more lines: /show 1\n");
+  expect(shown(events, { hasCommands: false })).toContain("… 2 more lines\n");
 });

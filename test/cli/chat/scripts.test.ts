@@ -284,3 +284,12 @@ test("piped text follows the prompt", async () => {
   await new Promise((resolve) => child.once("close", resolve));
   expect(bodies()[0]?.messages.at(-1)?.content).toBe("Summarise:\n\nthree\nlines\nhere");
 });
+
+test.skipIf(process.platform === "win32")("a signal ends the chat, although more lines were piped", async () => {
+  const { url, bodies } = await startModel((_, n) => (n === 0 ? ["Well ", { wait: true }] : ["Again."]));
+  const child = spawn(process.execPath, [main, "chat", "--upstream", url], { env: envWith({ XDG_STATE_HOME: state }) });
+  child.stdin.end("one\ntwo\n");
+  child.stdout.once("data", () => child.kill("SIGTERM"));
+  expect(await runOf(child)).toMatchObject({ code: 130, stdout: "Well \n" });
+  expect(bodies()).toHaveLength(1);
+});

@@ -1,6 +1,7 @@
 // Which model a conversation begins with by default.
 import { expect, test } from "vitest";
 import { type SourceFlags, sourcesOf, speakerOf, speakersOf } from "../../../src/cli/chat/sources.ts";
+import { readSettings } from "../../../src/cli/serve-settings.ts";
 import { collect } from "../../../src/core/fold.ts";
 import { all } from "../../events.ts";
 import { sse, startServer } from "../../servers.ts";
@@ -54,4 +55,25 @@ test("calls that a server left in the text are rescued, as in `dragoman serve`",
     finish: { reason: "tool-calls" },
   });
   await source!.engine.close();
+});
+
+test("--context and --dialect count for servers found on the machine, too", async () => {
+  const { url } = await startModel(() => ["Hi"]);
+  const machine = async () => ({ there: { urls: [url], wire: "completions" as const } });
+  const sources = await sourcesOf({ context: 4096, dialect: "hermes" }, machine);
+  const found = sources.find(({ name }) => name === "there");
+  expect(found?.context).toBe(4096);
+  const request = { model: "small", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }] };
+  expect(await found?.engine.preview?.(request)).toMatchObject({ dialect: "hermes" });
+  await Promise.all(sources.map(({ engine }) => engine.close()));
+  const settings = await readSettings({ context: 4096, dialect: "hermes" }, machine);
+  expect(settings.models).toEqual([{ name: "*", context: 4096, dialect: "hermes" }]);
+});
+
+test("what is said about an upstream that is not given is refused, not ignored", async () => {
+  const machine = async () => ({});
+  for (const read of [sourcesOf, readSettings]) {
+    await expect(read({ upstreamKey: "env:KEY" }, machine)).rejects.toThrow("--upstream-key works only with --upstream");
+    await expect(read({ upstreamWire: "ollama" }, machine)).rejects.toThrow("--upstream-wire works only with --upstream");
+  }
 });
