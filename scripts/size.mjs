@@ -24,19 +24,19 @@ const entries = [
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_010, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_760, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 51_500, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 86_560, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 106_490, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_040, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_810, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 51_600, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 86_630, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 107_410, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 30_520,
+    limit: 30_580,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 63_880, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 64_710, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.

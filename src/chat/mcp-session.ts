@@ -27,8 +27,8 @@ export interface McpLine {
   readonly name: string;
   /** The ways to speak to the server, by how common they are. The first that it does not refuse is used from then on. */
   readonly ways: readonly McpWay[];
-  /** Whether an error of the first connection means that the server does not speak in this way. */
-  refused(error: unknown): boolean;
+  /** Whether an error of the first connection means that the server does not speak in this way, and the next one, if any, may be right. */
+  refused(error: unknown, next: McpWay | undefined): boolean;
   /** What an error means: the server is gone, or it has forgotten this session (and so did not run the call). */
   lost(error: unknown): "gone" | "forgotten" | undefined;
 }
@@ -137,9 +137,10 @@ class Session implements McpTools {
       await this.#inTime((ends) => this.#begin(client, way.isStateless ? sparing(transport) : transport, ends), signal);
     } catch (error) {
       await client.close();
-      const isRefused = !this.#wasThere && this.#line.refused(error);
+      const next = ways[this.#way + 1];
+      const isRefused = !this.#wasThere && this.#line.refused(error, next);
       const first = isRefused ? (refusal ?? (error as Error)) : (error as Error);
-      if (isRefused && this.#way + 1 < ways.length) {
+      if (isRefused && next) {
         this.#way++;
         return this.#open(forget, signal, first);
       }

@@ -6,7 +6,7 @@
  *     const chat = createChat({ engine, tools: [server] });
  */
 import type { Disposing } from "../engines/disposing.ts";
-import type { McpConnection } from "./mcp-session.ts";
+import type { McpConnection, McpWay } from "./mcp-session.ts";
 import type { ChatTool, ToolSet } from "./tool.ts";
 
 export type McpServer = (
@@ -72,14 +72,17 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   // Over HTTP nothing tells the client that the server has ended, but a broken stream is a hint.
   const open = (): McpConnection => ({ transport: new StreamableHTTPClientTransport(new URL(url), { requestInit }), onError: "ask", why });
   // A server from before 2025 refuses the POST, and says over an SSE stream where to post.
-  const openEvents = (): McpConnection => ({ transport: new SSEClientTransport(new URL(url), { requestInit }), onError: "close", why });
+  const events: McpWay = {
+    open: () => ({ transport: new SSEClientTransport(new URL(url), { requestInit }), onError: "close", why }),
+  };
   return openSession(server, {
     name: url,
-    ways: [{ open }, { open, isStateless: true }, { open: openEvents }],
-    refused: (error) =>
-      error instanceof SdkHttpError
-        ? REFUSED.has(error.status)
-        : error instanceof ProtocolError || (error instanceof SseError && error.code !== undefined), // an error of JSON-RPC may come with 200
+    ways: [{ open }, { open, isStateless: true }, events],
+    refused(error, next) {
+      if (error instanceof SdkHttpError) return REFUSED.has(error.status);
+      if (error instanceof ProtocolError) return next !== events; // it may come with 200; but a server that old does not speak JSON-RPC here
+      return error instanceof SseError && error.code !== undefined;
+    },
     lost(error) {
       if (error instanceof TypeError) return "gone"; // what fetch throws
       if (!(error instanceof SdkHttpError)) return undefined;
