@@ -9,7 +9,7 @@ import type { UpstreamTap } from "../engines/engine.ts";
 import type { Headers } from "../wires/wire.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Every method is optional. An exception in one ends the exchange. */
+/** Every method is optional. A tap that throws is told nothing more of this exchange, which goes on; its `fault` is what was thrown. */
 export interface Tap {
   /** The client's edge: the request… */
   asked?(request: { method: string; url: string; headers: Headers; body: string }): void;
@@ -32,25 +32,43 @@ export type OpenTap = (exchange: Exchange) => Tap | undefined;
 /** Combines all taps into one; `undefined` if there are none, which costs nothing. */
 export function openTaps(openers: readonly OpenTap[] = [], exchange: Exchange): Tap | undefined {
   if (openers.length === 0) return undefined;
-  const taps = openers.map((open) => open(exchange)).filter((tap) => tap !== undefined);
-  if (taps.length < 2) return taps[0];
-  const upstreams = taps.map(({ upstream }) => upstream).filter((upstream) => upstream !== undefined);
-  return {
-    asked: (request) => each(taps, (tap) => tap.asked?.(request)),
-    recalled: (id, item) => each(taps, (tap) => tap.recalled?.(id, item)),
-    replied: (answer) => each(taps, (tap) => tap.replied?.(answer)),
-    wrote: (bytes) => each(taps, (tap) => tap.wrote?.(bytes)),
-    event: (event) => each(taps, (tap) => tap.event?.(event)),
-    ended: (over) => each(taps, (tap) => tap.ended?.(over)),
-    upstream: {
-      sent: (request) => each(upstreams, (tap) => tap.sent?.(request)),
-      answered: (answer) => each(upstreams, (tap) => tap.answered?.(answer)),
-      received: (bytes) => each(upstreams, (tap) => tap.received?.(bytes)),
-      over: (whole) => each(upstreams, (tap) => tap.over?.(whole)),
-    },
+  const taps = new Set<Tap>();
+  const attempt = (work: () => void, failed?: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      exchange.fault ??= error;
+      failed?.();
+    }
   };
-}
-
-function each<T>(taps: readonly T[], tell: (tap: T) => void): void {
-  for (const tap of taps) tell(tap);
+  for (const open of openers) {
+    attempt(() => {
+      const tap = open(exchange);
+      if (tap) taps.add(tap);
+    });
+  }
+  if (taps.size === 0) return undefined;
+  const tell = (work: (tap: Tap) => void): void => {
+    for (const tap of taps) {
+      attempt(
+        () => work(tap),
+        () => taps.delete(tap),
+      );
+    }
+  };
+  const upstream: UpstreamTap = {
+    sent: (request) => tell((tap) => tap.upstream?.sent?.(request)),
+    answered: (answer) => tell((tap) => tap.upstream?.answered?.(answer)),
+    received: (bytes) => tell((tap) => tap.upstream?.received?.(bytes)),
+    over: (whole) => tell((tap) => tap.upstream?.over?.(whole)),
+  };
+  return {
+    asked: (request) => tell((tap) => tap.asked?.(request)),
+    recalled: (id, item) => tell((tap) => tap.recalled?.(id, item)),
+    replied: (answer) => tell((tap) => tap.replied?.(answer)),
+    wrote: (bytes) => tell((tap) => tap.wrote?.(bytes)),
+    event: (event) => tell((tap) => tap.event?.(event)),
+    ended: (over) => tell((tap) => tap.ended?.(over)),
+    ...([...taps].some((tap) => tap.upstream) ? { upstream } : {}),
+  };
 }

@@ -1,7 +1,7 @@
 // A tap on an exchange gets every byte at both edges, and no credential.
 import { expect, test } from "vitest";
-import type { Tap } from "../../src/gateway/tap.ts";
-import { sse, startServer } from "../servers.ts";
+import type { OpenTap, Tap } from "../../src/gateway/tap.ts";
+import { answering, sse, startServer } from "../servers.ts";
 import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted, startGateway } from "./start.ts";
 
 const stream = sse({ id: "c", model: "m", choices: [{ index: 0, delta: { content: "Grüße" }, finish_reason: "stop" }] }, "[DONE]");
@@ -86,3 +86,29 @@ test("taps get a whole answer", async () => {
   const { body } = await askSmallest(gateway.url, "anthropic", SMALLEST);
   expect(heard.out).toBe(body);
 });
+
+test.each(["opening", "asked", "replied", "wrote", "event", "ended", "sent", "answered", "received", "over"])(
+  "a tap that throws in %s is told nothing more, and changes nothing for the client",
+  async (broken) => {
+    const upstream = await startServer(answering(stream, { "content-type": "text/event-stream" }));
+    let told = 0;
+    const fail = (method: string) => (): void => {
+      if (method !== broken) return;
+      told++;
+      throw new Error(`broken ${method}`);
+    };
+    const open: OpenTap = () => {
+      fail("opening")();
+      const upstream = { sent: fail("sent"), answered: fail("answered"), received: fail("received"), over: fail("over") };
+      const own = { asked: fail("asked"), replied: fail("replied"), wrote: fail("wrote"), event: fail("event"), ended: fail("ended") };
+      return { ...own, upstream };
+    };
+    const { tap, heard } = listener();
+    const gateway = await startGateway({ upstreams: { up: remote(upstream.url) }, taps: [open, () => tap] });
+    const { status, body } = await askSmallest(gateway.url, "anthropic", STREAMED);
+    expect([status, body]).toEqual([200, expect.stringContaining("message_stop")]);
+    const [exchange] = await gateway.ended(1);
+    expect(exchange).toMatchObject({ outcome: "ok", fault: new Error(`broken ${broken}`) });
+    expect([told, heard.out]).toEqual([1, body]);
+  },
+);
