@@ -59,6 +59,8 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   const { url, headers = {} } = server;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`the URL of an MCP server must be an http or https URL; it is ${url}`);
+  const { origin, pathname, username, password } = new URL(url);
+  if (username || password) throw new Error("the URL of an MCP server must not contain a name and password: send them as a header");
   const requestInit = { headers };
   const why = (error: Error): string => {
     const { message, cause } = error;
@@ -76,7 +78,7 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
     open: () => ({ transport: new SSEClientTransport(new URL(url), { requestInit }), onError: "close", why }),
   };
   return openSession(server, {
-    name: url,
+    name: origin + pathname, // the rest may hold a key
     ways: [{ open }, { open, isStateless: true }, events],
     refused(error, next) {
       if (error instanceof SdkHttpError) return REFUSED.has(error.status);

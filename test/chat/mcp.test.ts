@@ -506,6 +506,12 @@ test("for a command that is not a server, the error has its output", async () =>
   );
   await expect(mcpTools({ url: `${closed.url}/mcp` })).rejects.toThrow(/does not answer: it answers 401, no$/);
   await expect(mcpTools({ url: `${closed.url}/` })).rejects.toThrow(/does not answer: it answers 404$/);
+  await expect(mcpTools({ url: "http://me:canary@127.0.0.1/mcp" })).rejects.toThrow(
+    "must not contain a name and password: send them as a header",
+  );
+  await expect(mcpTools({ url: `${closed.url}/mcp?key=canary` })).rejects.toThrow(
+    /^the MCP server http:\/\/127\.0\.0\.1:\d+\/mcp does not answer: (?!.*canary)/,
+  );
   await expect(mcpTools({ url: "localhost:3001/mcp" })).rejects.toThrow("must be an http or https URL; it is localhost:3001/mcp");
   await expect(mcpTools("npx a-server" as never)).rejects.toThrow("{ command, args } or { url }");
   await expect(mcpTools({} as never)).rejects.toThrow("an MCP server needs a command or a url");

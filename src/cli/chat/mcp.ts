@@ -77,7 +77,8 @@ async function serversInFile(file: string): Promise<Wanted[]> {
   const json = parseJson(await readText(file), file);
   const servers = isObject(json) ? (json.mcpServers ?? json.servers) : undefined;
   if (!isObject(servers)) throw new Complaint(`${visible(file)}: it has no "mcpServers"`);
-  return Object.entries(servers).map(([name, entry]) => ({ name, server: serverOf(entry, `${file}: ${name}`) }));
+  const enabled = Object.entries(servers).filter(([, entry]) => !(isObject(entry) && entry.disabled === true)); // as in other programs
+  return enabled.map(([name, entry]) => ({ name, server: serverOf(entry, `${file}: ${name}`) }));
 }
 
 function serverOf(entry: unknown, where: string): McpServer {
