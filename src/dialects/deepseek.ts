@@ -59,7 +59,8 @@ const nameBehind: Step = (s) => {
   const mark = s.readWord(NAME_END);
   if (mark === undefined) return undefined;
   if (mark === null) return nameTooLong;
-  return mark === "" || calls.marks.includes(mark) ? headerCut(s, mark) : named(s, s.word.trim());
+  const name = s.word.trim();
+  return name === "" || mark === "" || calls.marks.includes(mark) ? headerCut(s, mark) : named(s, name);
 };
 const named = (s: Scan, name: string): Step => {
   s.startCall(name);

@@ -47,7 +47,10 @@ const header: Step = (s) => {
 
 /** Templates print the ids that clients send, and models imitate them: `functions_f_0` and `functionsf0` mean `f` if that is declared. */
 function nameIn(s: Scan, id: string): string {
-  const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
+  const name = id
+    .replace(/^functions\./, "")
+    .replace(/:\d+$/, "")
+    .trim();
   const meant = id.replace(/^functions?[._]?/, "").replace(/[._:]?\d+$/, "");
   return !s.declares(name) && s.declares(meant) ? meant : name;
 }

@@ -230,6 +230,7 @@ function expectOrderly(events: readonly Event[]): void {
     if (event.type === "tool-start") {
       expect(open).toBeUndefined();
       expect(event.index).toBe(index++);
+      expect(event.name.trim()).not.toBe("");
       open = event.id;
     } else if (event.type === "tool-delta") expect(event.id).toBe(open);
     else if (event.type === "tool-end" || (event.type === "malformed" && event.id !== undefined)) {
@@ -434,6 +435,14 @@ for (const dialect of listDialects()) {
       expect(whole.flatMap((event) => (event.type === "malformed" ? [event.code] : []))).toEqual(announced ? ["too-long"] : []);
       expect(endsOf(whole)).toEqual([]);
       expect(scanPieces(dialect, units(text))).toEqual(whole);
+    });
+
+    test.each([" ", "\n", "\u00a0", "\u2028"])("a name of blanks is none (%j)", (blank) => {
+      const text = callsText(dialect, [{ id: "call_0", name: "NAME", arguments: { content: "x" } }]).replaceAll("NAME", blank);
+      const whole = scanPieces(dialect, [text], { tools });
+      expectSound(whole, text);
+      expect(endsOf(whole).filter((end) => end.name.trim() === "")).toEqual([]);
+      expect(scanPieces(dialect, units(text), { tools })).toEqual(whole);
     });
 
     describe("no string ends in half a surrogate pair unless the input has a lone one", () => {

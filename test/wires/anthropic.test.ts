@@ -150,6 +150,7 @@ test.each([
   { thinking: { type: "new_kind", amount: 3 }, output_config: { effort: "ultra" } },
   { thinking: { type: "enabled", budget_tokens: 1024, display: "summarized" }, max_tokens: 2000 },
   { thinking: { type: "disabled" }, output_config: { effort: "xhigh" } },
+  { output_config: { effort: "" } },
   { output_config: { format: { type: "new_format" } } },
   { tools: [{ type: "bash_20250124", name: "bash" }], tool_choice: { type: "tool", name: "bash", disable_parallel_tool_use: true } },
   { tools: [{ type: "bash_20250124", name: "bash" }], tool_choice: { type: "any", disable_parallel_tool_use: true } },
@@ -558,6 +559,10 @@ describe("tools and settings as Anthropic demands them", () => {
     const { model: _, messages: __, max_tokens: ___, ...rest } = body;
     expect(rest).toEqual(expected);
     expect(validateRequest("anthropic", body)).toEqual([]);
+  });
+  test("an effort that is none does not reach other wires", () => {
+    const { body } = getWire("openai-responses").encodeRequest(asking({ output_config: { effort: "" } }));
+    expect(body).not.toHaveProperty("reasoning.effort");
   });
   test("an effort alone, as Anthropic's clients send it, does not turn thinking on", () => {
     expect(encode(asking({ output_config: { effort: "low" } }))).toMatchObject({ output_config: { effort: "low" } });

@@ -70,6 +70,9 @@ describe.each(wires)("%s", (id, wire) => {
       }),
     );
   });
+  test("a model whose name is not valid Unicode can be asked for", () => {
+    expect(wire.encodeRequest({ model: "m\ud800", messages: [] }).path).toBeTypeOf("string");
+  });
   test("any text is read as an answer, even if a failed one", () => {
     const parts = fc.constantFrom(
       "data: ",

@@ -192,7 +192,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (s.backTo(MAX_NAME)) return sure ? nameTooLong : release;
       if (code === undefined) return undefined;
       if (code === -1) return sure ? cut : release;
-      if (code !== 40 || s.word.endsWith(".")) return unreadable(s, "no-name", "a call was expected");
+      if (code !== 40 || s.word.endsWith(".") || s.word.trim() === "") return unreadable(s, "no-name", "a call was expected");
       s.pos++;
       if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
       if (is(STRICT) && !s.declares(s.word)) return release;

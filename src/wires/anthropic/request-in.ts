@@ -311,7 +311,7 @@ function readThinking(root: Fields, from: Source): ThinkingSettings {
 }
 
 function readEffort(config: Fields): ThinkingSettings {
-  if (config.value.effort && !EFFORTS.has(config.value.effort)) return {}; // a future effort stays in the rest
+  if (!EFFORTS.has(config.value.effort ?? "max")) return {}; // a future effort stays in the rest
   return defined<ThinkingSettings>({ effort: config.text("effort") as ThinkingSettings["effort"] });
 }
 

@@ -59,7 +59,12 @@ function encode(given: Request, profile: WireProfile | undefined, method: string
     toolConfig: request.toolChoice && writeToolConfig(request.toolChoice, out),
     generationConfig: writeConfig(out),
   });
-  const model = resource(given).split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
+  const model = resource(given)
+    .replace(/\p{Surrogate}/gu, "\ufffd") // a lone one cannot be part of a URL
+    .split("/")
+    .map(encodeURIComponent)
+    .join("/")
+    .replaceAll("%3A", ":");
   return encoded(out, `/v1beta/${model}:${method}`, body);
 }
 
