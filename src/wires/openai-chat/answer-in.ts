@@ -11,7 +11,7 @@ import { printBody } from "../raw.ts";
 import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf, wholeUsage } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
+import { AS_PART, DETAILS, LOGPROBS, PART, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
 
 /** A string without escapes; and the same, with its content captured. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
@@ -219,15 +219,25 @@ export class ChatReader extends AnswerReader {
     return details ? [{ wire: WIRE, kind: DETAILS, data: details }] : [];
   }
 
-  /** Mistral's content is a list of parts if it holds thinking. */
+  /** Mistral's content is a list of parts if it holds thinking or references. */
   #part({ value: part }: Fields): void {
-    if (part.type !== "thinking") {
-      this.text(textOf(part.text) ?? "");
+    if (part.type === "thinking") for (const inner of listOf(part.thinking)) this.#thought(inner);
+    else if (isText(part.text)) this.text(part.text);
+    else this.#other(part);
+  }
+  #thought(piece: Json): void {
+    const text = textOf(piece) ?? textOf(objectOf(piece).text);
+    if (text === undefined) {
+      this.#other({ type: "thinking", thinking: [piece] });
       return;
     }
     this.#spelling = spelled(AS_PART);
     this.startThinking(this.#spelling);
-    for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
+    this.thinking(text);
+  }
+  /** A part that the nouns have no place for keeps its place among the texts. */
+  #other(part: JsonObject): void {
+    this.text("", [{ wire: WIRE, kind: PART, data: part }]);
   }
 
   /** Sends on unknown fields, but only where they have changed: servers repeat their bookkeeping in every chunk. */
