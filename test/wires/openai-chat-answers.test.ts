@@ -610,6 +610,14 @@ describe("finishes that servers leave out or name differently", () => {
       expect(warnings.map(({ message }) => message)).toContain("part (reference) of openai-chat has no place in gemini and was left out");
     });
   });
+  test("Databricks' thinking is read", () => {
+    const content = [
+      { type: "reasoning", summary: [{ type: "summary_text", text: "Hm.", signature: "s" }] },
+      { type: "text", text: "4" },
+    ];
+    const answer = openaiChat.decodeResponse({ choices: [{ message: { role: "assistant", content } }] });
+    expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "4", reasoning_content: "Hm." } }] });
+  });
   test("TGI's single call, which is not in a list, is read", () => {
     const piece = (name: string | null, args: string) =>
       delta({ tool_calls: { index: 0, id: "", type: "function", function: { name, arguments: args } } });

@@ -222,6 +222,8 @@ export class ChatReader extends AnswerReader {
   /** Mistral's content is a list of parts if it holds thinking or references. */
   #part({ value: part }: Fields): void {
     if (part.type === "thinking") for (const inner of listOf(part.thinking)) this.#thought(inner);
+    else if (part.type === "reasoning")
+      for (const { text } of listOf(part.summary).map(objectOf)) this.thinking(textOf(text) ?? ""); // Databricks
     else if (isText(part.text)) this.text(part.text);
     else this.#other(part);
   }
