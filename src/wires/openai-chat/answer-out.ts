@@ -37,6 +37,8 @@ export class ChatAnswer extends Answer {
   readonly #isOld = this.#said(FUNCTIONS) !== undefined;
   /** After an error a stream has neither a finish reason nor `[DONE]`, so that no client takes it for complete. */
   readonly errorBody = openaiError;
+  /** The client does not want to see thoughts: they travel with the calls. */
+  readonly #hidden = this.request.thinking?.show === false;
   #only: number | undefined;
   #head: string | undefined;
   #opened = false;
@@ -90,6 +92,7 @@ export class ChatAnswer extends Answer {
     if (this.#details !== undefined) this.#details++;
   }
   thinking(text: string): void {
+    if (this.#hidden) return;
     const field = this.#isRouters ? THINKING[1] : this.#field;
     if (this.#waiting) this.#detailed({ [field]: text });
     else if (this.#details === undefined) this.#word(field, text);
@@ -177,7 +180,7 @@ export class ChatAnswer extends Answer {
 
   /** Puts the call's own state, and what it carries for other wires, onto the call. */
   #signed<T extends Draft>(call: T, id: string, state: Opaque[] = []): T {
-    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings);
+    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings, this.#hidden);
     if (carried !== undefined && this.#details !== undefined) this.#delta(sealDetail(carried, id, ++this.#details));
     return putState(WIRE, carried === undefined ? call : { ...call, extra_content: signatureContent(carried) }, state);
   }

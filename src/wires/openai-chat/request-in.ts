@@ -62,16 +62,18 @@ const TEMPLATE = words("enable_thinking thinking reasoning_effort preserve_think
 
 /** Thinking settings in the fields of OpenAI, OpenRouter, Groq, Anthropic-like servers, Qwen and chat templates (vLLM, SGLang, llama.cpp). */
 function readThinking(root: Fields, from: Source): ThinkingSettings | undefined {
-  const { reasoning_effort, reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
-  const isUsual = reasoning_effort === "default";
-  if (reasoning_effort && !isUsual) return root.word("reasoning_effort", EFFORTS);
+  const { reasoning_effort, reasoning, include_reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
   const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
+  const show = open.exclude === true || include_reasoning === false ? { show: false } : {};
+  const isUsual = reasoning_effort === "default";
+  if (reasoning_effort && !isUsual) return { ...root.word("reasoning_effort", EFFORTS), ...show };
   const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking, isUsual || undefined];
   const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
   const said = some<ThinkingSettings>({
     enabled: textOf(typed.type) ? typed.type !== "disabled" : switched.find((flag) => typeof flag === "boolean"),
     budget: numberOf(open.max_tokens ?? typed.budget_tokens ?? thinking_budget),
     keep: keeps || undefined,
+    ...show,
     ...entryOf(EFFORTS, open.effort ?? template.reasoning_effort),
   });
   if (!said) return undefined;
