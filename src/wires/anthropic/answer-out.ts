@@ -154,7 +154,7 @@ export class MessageAnswer extends Answer {
 
   /** A block that the nouns have no place for. */
   #whole(block: JsonObject, { start, deltas }: JsonObject): void {
-    const { input } = block;
+    const { input } = start ? {} : block;
     this.#begin({ ...objectOf(start ?? block), ...(isObject(input) ? { input: {} } : {}) });
     for (const delta of listOf(deltas)) this.#delta({ ...objectOf(delta) });
     if (isObject(input)) this.#delta({ type: "input_json_delta", partial_json: JSON.stringify(input) });
@@ -286,9 +286,10 @@ export class MessageAnswer extends Answer {
         Object.assign(message, event.delta, beside, { usage });
       }
     }
-    message.content = blocks.map(({ partial_json: json, ...block }) =>
-      isText(json) ? { ...block, input: argumentsValue({ arguments: objectOf(parsed(json)), json }) } : block,
-    );
+    message.content = blocks.map(({ partial_json: json, ...block }) => {
+      const input = isText(json) ? parsed(json) : undefined; // a server's own call may have been cut
+      return isText(json) && isObject(input) ? { ...block, input: argumentsValue({ arguments: input, json }) } : block;
+    });
     return message;
   }
 }
