@@ -1283,7 +1283,7 @@ describe("answers to clients", () => {
     expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
     const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
     expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
-    expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason }] });
+    expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason, finishMessage: "No such tool: g" }] });
   });
   test("an error in the middle of a stream is a data event of its own, and the last one", () => {
     const stream = write([

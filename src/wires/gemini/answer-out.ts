@@ -2,13 +2,13 @@
  * Answers to clients. A stream is a sequence of `data: {"candidates": […]}` and blank lines, or one JSON array; gemini-cli accepts nothing
  * else: no comment, no `[DONE]`, no raw U+2028. Every chunk has a part, or genai's chats forget the whole turn; calls come whole.
  */
-import type { ErrorInfo, Event, Finish, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, Json, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
-import { defined, isText, listOf, objectOf } from "../read.ts";
+import { defined, isEmpty, isText, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
@@ -23,6 +23,8 @@ export class GeminiAnswer extends Answer {
   #sent = false;
   /** The `finishMessage` for a call that cannot be read. */
   #unreadable: string | undefined;
+  /** The server's own. */
+  #message: Json | undefined;
   /** Keys for the last chunk. */
   #last: JsonObject | undefined;
 
@@ -61,8 +63,9 @@ export class GeminiAnswer extends Answer {
 
   override own({ candidates, ...rest }: JsonObject): void {
     this.#last = { ...this.#last, ...rest };
-    const candidate = objectOf(listOf(candidates)[0]);
-    if (Object.keys(candidate).length > 0) this.#chunk([], candidate);
+    const { finishMessage, ...candidate } = objectOf(listOf(candidates)[0]);
+    this.#message ??= finishMessage;
+    if (!isEmpty(candidate)) this.#chunk([], candidate);
   }
 
   finish(finish: Finish): void {
@@ -70,7 +73,7 @@ export class GeminiAnswer extends Answer {
     const usage = this.usage && encodeUsage(this.usage);
     const { usageMetadata: details, ...tail } = this.#last ?? {};
     const usageMetadata = (usage ?? details) && { ...usage, ...objectOf(details) };
-    const finishMessage = (finishReason === MALFORMED && this.#unreadable) || finish.error?.message;
+    const finishMessage = (finishReason === MALFORMED && this.#unreadable) || (finish.error?.message ?? this.#message);
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 
