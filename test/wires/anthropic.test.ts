@@ -781,6 +781,12 @@ describe("answers read from servers' streams", () => {
     const again = messagesOf(user, { role: "assistant", content: collect(events).content }, user);
     expect(again).toMatchObject([{}, { role: "assistant", content: [block] }, {}]);
   });
+  test("a refusal after a complete call is passed on to clients of the same API", () => {
+    const content = [{ type: "tool_use", id: "t", name: "f", input: { a: 1 } }];
+    const answer = anthropic.decodeResponse({ id: "msg_1", model: "m", content, stop_reason: "refusal", usage: {} });
+    expect(answer.finish).toEqual({ reason: "tool-calls", native: "refusal" });
+    expect(anthropic.encodeResponse(answer, { model: "m", messages: [] })).toMatchObject({ content, stop_reason: "refusal" });
+  });
   test("an answer that starts again in the middle is an error, but not if nothing was said before", () => {
     const open = event("content_block_start", { index: 0, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } });
     const block = open + event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: "{}" } });

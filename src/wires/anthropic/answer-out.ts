@@ -257,8 +257,9 @@ export class MessageAnswer extends Answer {
     const word = Object.keys(STOP_REASONS).find((word) => STOP_REASONS[word] === reason);
     const known = stop !== undefined && reason === "stop" ? "stop_sequence" : word;
     const explanation = this.#refusal;
+    const isRefused = (explanation && reason === "stop") || (native === "refusal" && reason === "tool-calls"); // in the middle of calls
     const delta = {
-      stop_reason: explanation && reason === "stop" ? "refusal" : STOP_REASONS[native] === reason ? native : known,
+      stop_reason: isRefused ? "refusal" : STOP_REASONS[native] === reason ? native : known,
       stop_sequence: stop ?? null,
       ...more,
       ...(explanation || details
