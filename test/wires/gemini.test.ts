@@ -1277,7 +1277,7 @@ describe("answers to clients", () => {
       candidates: [{ finishReason: "STOP" }],
     });
   });
-  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])("the reason %s beside a complete call is passed on", (finishReason) => {
+  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "SAFETY"])("the reason %s beside a complete call is passed on", (finishReason) => {
     const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
     const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
     expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);

@@ -141,10 +141,10 @@ export class GeminiAnswer extends Answer {
 
 export const hasReason = (finish: Finish): boolean => reasonOf(finish) !== REASONS.error || finish.native === REASONS.error;
 
-/** The server's own finish reason, if it is one of this API. */
+/** The server's own finish reason, if it is one of this API. What stopped the model is said beside complete calls, too. */
 function reasonOf({ reason, native = "", error }: Finish): string {
   const meaning = meaningOf(native);
-  if (meaning === reason || (meaning === "error" && reason !== "stop")) return native;
+  if (meaning === reason || (reason !== "stop" && (meaning === "error" || meaning === "content-filter"))) return native;
   return error?.code === "malformed-call" ? MALFORMED : REASONS[reason];
 }
 
