@@ -39,7 +39,7 @@ const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wir
 
 export class MessageAnswer extends Answer {
   override readonly saysStop = true;
-  readonly #hidden = this.request.thinking?.show === false;
+  override readonly keepsThoughts = this.hidden;
   readonly errorBody = errorBody;
   /** What extensions add to `message_start` and to `message_delta`. */
   #head: JsonObject = {};
@@ -167,7 +167,7 @@ export class MessageAnswer extends Answer {
   }
   thinking(thinking: string): void {
     if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "", ...this.#thinking });
-    if (!this.#hidden && thinking !== "") this.#word("thinking_delta", "thinking", thinking);
+    if (!this.hidden && thinking !== "") this.#word("thinking_delta", "thinking", thinking);
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     const data = own(state, REDACTED);
@@ -181,7 +181,7 @@ export class MessageAnswer extends Answer {
   /** Anthropic's own signature, or a capsule that holds thinking the client does not want to see and another wire's state. */
   #signature(state: readonly Opaque[]): Json {
     const signature = own(state, "signature");
-    const thinking = this.#hidden ? (this.takeThoughts().at(-1)?.thinking ?? "") : "";
+    const thinking = this.hidden ? (this.takeThoughts().at(-1)?.thinking ?? "") : "";
     // A server that shows thinking it was asked to omit has not put it into the signature. The ai SDK drops thinking without a signature.
     if (signature && thinking === "") return signature;
     const sealed = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");

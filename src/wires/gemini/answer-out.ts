@@ -16,8 +16,7 @@ import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
-  /** The client does not want to see thoughts. */
-  readonly #hidden = this.request.thinking?.show === false;
+  override readonly keepsThoughts = true;
   readonly #isArray = this.request.stream === "array";
   readonly errorBody = errorBody;
   #sent = false;
@@ -35,7 +34,7 @@ export class GeminiAnswer extends Answer {
     else if (text !== "") this.word("text", text, (text) => this.#chunkOf([{ text }]));
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
-    const said = this.#hidden ? "" : text;
+    const said = this.hidden ? "" : text;
     if (said === "" || state.length > 0 || this.#isArray) this.#parts(encodePart({ type: "thinking", text: said, state: [...state] }));
     else this.word("thought", said, (text) => this.#chunkOf([{ text, thought: true }]));
   }

@@ -32,13 +32,12 @@ const PATIENT = /^(thinking-(start|delta)|extension|usage)$/;
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   override readonly sorts = true;
+  override readonly keepsThoughts = true;
   readonly #created = Math.floor(this.now().getTime() / 1000);
   /** The client knows only `function_call`: one call, without an id. */
   readonly #isOld = this.#said(FUNCTIONS) !== undefined;
   /** After an error a stream has neither a finish reason nor `[DONE]`, so that no client takes it for complete. */
   readonly errorBody = openaiError;
-  /** The client does not want to see thoughts: they travel with the calls. */
-  readonly #hidden = this.request.thinking?.show === false;
   #only: number | undefined;
   #head: string | undefined;
   #opened = false;
@@ -92,7 +91,7 @@ export class ChatAnswer extends Answer {
     if (this.#details !== undefined) this.#details++;
   }
   thinking(text: string): void {
-    if (this.#hidden) return;
+    if (this.hidden) return;
     const field = this.#isRouters ? THINKING[1] : this.#field;
     if (this.#waiting) this.#detailed({ [field]: text });
     else if (this.#details === undefined) this.#word(field, text);
@@ -180,7 +179,7 @@ export class ChatAnswer extends Answer {
 
   /** Puts the call's own state, and what it carries for other wires, onto the call. */
   #signed<T extends Draft>(call: T, id: string, state: Opaque[] = []): T {
-    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings, this.#hidden);
+    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings, this.hidden);
     if (carried !== undefined && this.#details !== undefined) this.#delta(sealDetail(carried, id, ++this.#details));
     return putState(WIRE, carried === undefined ? call : { ...call, extra_content: signatureContent(carried) }, state);
   }
