@@ -1277,14 +1277,17 @@ describe("answers to clients", () => {
       candidates: [{ finishReason: "STOP" }],
     });
   });
-  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "SAFETY"])("the reason %s beside a complete call is passed on", (finishReason) => {
-    const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
-    const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
-    expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
-    const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
-    expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
-    expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason, finishMessage: "No such tool: g" }] });
-  });
+  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "SAFETY"])(
+    "the reason %s beside a complete call is passed on",
+    (finishReason) => {
+      const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
+      const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
+      expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
+      const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
+      expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
+      expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason, finishMessage: "No such tool: g" }] });
+    },
+  );
   test("an error in the middle of a stream is a data event of its own, and the last one", () => {
     const stream = write([
       { type: "text", text: "a" },
