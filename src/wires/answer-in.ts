@@ -19,9 +19,6 @@ export interface Framing {
 
 /** Ends a stream of OpenAI's servers and of some others. */
 const DONE = "[DONE]";
-/** The beginning of server-sent events; no JSON text begins like this. */
-const FRAMED = /^\s*(data|event|id|retry)?:/;
-
 /** Values of `code` that mean success. */
 const FINE: ReadonlySet<string> = new Set(["0", "200"]);
 
@@ -40,6 +37,8 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   framing(): Framing {
     return new SseReader();
   }
+  /** The beginning of a stream, which no whole answer has. */
+  readonly framed: RegExp = /^\s*(data|event|id|retry)?:/;
   /** Whether a frame that differs from the one before only in its text can be read by that text alone. */
   readonly repeats: boolean = false;
   /** Reads a frame that need not be parsed; returns whether it was one. */
@@ -86,10 +85,10 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   }
   whole(body: unknown): Event[] {
     const value = isText(body) ? parsed(body) : body;
-    if (isText(body) && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream, though the server calls it JSON
-    const one: unknown = isList(value) ? value[0] : value; // Gemini may send a list of one
-    if (isObject(one)) this.#object(one, isText(body) ? body : JSON.stringify(body));
-    else this.broken(body);
+    if (isText(body) && this.framed.test(body)) return [...this.feed(body), ...this.flush()]; // a stream, though the server calls it JSON
+    for (const one of isList(value) && value.length > 0 ? value : [value])
+      if (isObject(one)) this.#object(one, isText(body) ? body : JSON.stringify(one));
+      else this.broken(body);
     this.end(true);
     return this.take();
   }

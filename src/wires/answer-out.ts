@@ -21,13 +21,15 @@ export const CUT_CALL = "a call that was cut";
 export abstract class Answer implements StreamEncoder {
   readonly request: Request;
   readonly options: EncoderOptions;
+  /** The client does not want to see thinking. */
+  readonly hidden: boolean;
   readonly warnings: Warnings;
   id: string | undefined;
   model: string;
   usage: Usage | undefined;
   /** The end has been sent: nothing may follow it. */
   over = false;
-  /** The thinking since the last call, for wires whose clients send it back only if a call carries it. */
+  /** The thinking since the last call. */
   #thoughts: { text: Pile; state: readonly Opaque[]; behind: number }[] = [];
   /** How many calls began. */
   #calls = 0;
@@ -48,6 +50,7 @@ export abstract class Answer implements StreamEncoder {
     this.request = request;
     this.options = options;
     this.model = request.model;
+    this.hidden = request.thinking?.show === false;
     this.warnings = new Warnings(wire, options.warn);
   }
 
@@ -59,6 +62,8 @@ export abstract class Answer implements StreamEncoder {
   readonly sorts: boolean = false;
   /** Calls are sent whole: one that was cut or cannot be read is left out. */
   readonly wholeCalls: boolean = false;
+  /** The text of thinking is kept, for clients that send it back only if a call or a signature carries it. */
+  readonly keepsThoughts: boolean = false;
   abstract text(text: string, state?: readonly Opaque[]): void;
   abstract thinking(text: string): void;
   abstract callEnd(call: ToolEnd): void;
@@ -169,7 +174,7 @@ export abstract class Answer implements StreamEncoder {
         this.#thoughts.push({ text: new Pile(), state: [], behind: this.#said });
         break;
       case "thinking-delta":
-        this.#thoughts.at(-1)?.text.add(event.text);
+        if (this.keepsThoughts) this.#thoughts.at(-1)?.text.add(event.text);
         this.thinking(event.text);
         break;
       case "thinking-end":

@@ -459,6 +459,15 @@ describe("a chat client's thinking settings are understood in the spelling of ma
     [{ reasoning: { effort: "none" } }, { enabled: false }],
     [{ reasoning: { max_tokens: 2000, exclude: false } }, { budget: 2000 }],
     [{ reasoning: { enabled: true } }, { enabled: true }],
+    [{ reasoning: { effort: "high", exclude: true } }, { effort: "high", show: false }],
+    [
+      { reasoning_effort: "low", reasoning: { exclude: true } },
+      { effort: "low", show: false },
+    ],
+    [
+      { include_reasoning: false, enable_thinking: true },
+      { enabled: true, show: false },
+    ],
     [{ thinking: { type: "enabled", budget_tokens: 2000 } }, { enabled: true, budget: 2000 }],
     [{ thinking: { type: "disabled" } }, { enabled: false }],
     [{ thinking: { type: "enabled", clear_thinking: false } }, { enabled: true, keep: true }],

@@ -774,6 +774,24 @@ describe("answers read from servers' streams", () => {
     expect(ends).toMatchObject([{ arguments: { a: 1 }, json: '{"a":1}' }, { truncated: true }]);
     expect(ends[0]).not.toHaveProperty("truncated");
   });
+  test.each(["", "with its stop"])("a server tool's input that was cut stays cut for a client of the same API %s", (stopped) => {
+    const block = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+    const delta = { index: 0, delta: { type: "input_json_delta", partial_json: '{"query":"wea' } };
+    const cut = event("message_delta", { delta: { stop_reason: "max_tokens" } }) + event("message_stop", {});
+    const said = event("content_block_start", { index: 0, content_block: block }) + event("content_block_delta", delta);
+    const events = decodeStream(begin + said + (stopped && event("content_block_stop", { index: 0 })) + cut);
+    expect(encodeStream(events)).toContain(said);
+    expect(encodeStream(events).match(/input_json_delta/g)).toHaveLength(1);
+    expect(anthropic.encodeResponse(collect(events), { model: "m", messages: [] })).toMatchObject({ content: [block] });
+    const again = messagesOf(user, { role: "assistant", content: collect(events).content }, user);
+    expect(again).toMatchObject([{}, { role: "assistant", content: [block] }, {}]);
+  });
+  test("a refusal after a complete call is passed on to clients of the same API", () => {
+    const content = [{ type: "tool_use", id: "t", name: "f", input: { a: 1 } }];
+    const answer = anthropic.decodeResponse({ id: "msg_1", model: "m", content, stop_reason: "refusal", usage: {} });
+    expect(answer.finish).toEqual({ reason: "tool-calls", native: "refusal" });
+    expect(anthropic.encodeResponse(answer, { model: "m", messages: [] })).toMatchObject({ content, stop_reason: "refusal" });
+  });
   test("an answer that starts again in the middle is an error, but not if nothing was said before", () => {
     const open = event("content_block_start", { index: 0, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } });
     const block = open + event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: "{}" } });

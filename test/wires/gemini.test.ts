@@ -836,6 +836,22 @@ describe("answers read from servers", () => {
     expect(content).toMatchObject([{ text: "Hello\u2028 😀" }, { name: "f", arguments: { a: { b: [1, '}\\"'] } } }]);
     expect(usage).toEqual({ inputTokens: 1, outputTokens: 2 });
   });
+  test("a list of several chunks is one answer, also if it is read as a whole", () => {
+    const chunks = ["Hel", "lo"].map((text) => ({ candidates: [{ content: { role: "model", parts: [{ text }] } }] }));
+    const parts = [{ functionCall: { name: "f", args: { n: 1 } } }];
+    const list = [...chunks, { candidates: [{ content: { parts }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 2 } }];
+    const answer = gemini.decodeResponse(list);
+    expect(answer).toMatchObject({
+      content: [{ text: "Hello" }, { name: "f", arguments: { n: 1 } }],
+      usage: { inputTokens: 2 },
+      finish: { reason: "tool-calls" },
+    });
+    const text = JSON.stringify(list);
+    expect(gemini.decodeResponse(text)).toEqual(answer);
+    expect(gemini.decodeResponse(text.replace('"n":1', '"n":1.0')).content[1]).toMatchObject({ json: expect.stringContaining("1.0") });
+    expect(gemini.decodeResponse(text.slice(0, -9)).finish?.reason).toBe("error");
+    for (const body of [[], "[]", ["x"]]) expect(gemini.decodeResponse(body).finish?.reason).toBe("error");
+  });
   test("a malformed call is reported, with what the server said about it", () => {
     expect(collect(read(fixture("malformed.sse")))).toMatchObject({
       content: [{ text: "Now:" }, { type: "malformed", raw: expect.stringContaining("print(f(") }],
@@ -1261,14 +1277,17 @@ describe("answers to clients", () => {
       candidates: [{ finishReason: "STOP" }],
     });
   });
-  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])("the reason %s beside a complete call is passed on", (finishReason) => {
-    const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
-    const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
-    expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
-    const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
-    expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
-    expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason }] });
-  });
+  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "SAFETY"])(
+    "the reason %s beside a complete call is passed on",
+    (finishReason) => {
+      const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
+      const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
+      expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
+      const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
+      expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
+      expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason, finishMessage: "No such tool: g" }] });
+    },
+  );
   test("an error in the middle of a stream is a data event of its own, and the last one", () => {
     const stream = write([
       { type: "text", text: "a" },

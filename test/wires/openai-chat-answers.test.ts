@@ -7,6 +7,7 @@ import type { Event, Opaque, Request, Response, Warning } from "../../src/core/n
 import { eventsOf } from "../../src/core/unfold.ts";
 import { NO_CONTEXT } from "../../src/wires/accumulate.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
+import { getWire } from "../../src/wires/registry.ts";
 import { validateStream } from "./validators.ts";
 
 const folder = new URL("../fixtures/openai-chat/", import.meta.url);
@@ -577,6 +578,44 @@ describe("finishes that servers leave out or name differently", () => {
     const answer = openaiChat.decodeResponse({ choices: [{ message: { role: "assistant", content } }] });
     const { body } = openaiChat.encodeRequest({ model: "m", messages: [{ role: "assistant", content: answer.content }] });
     expect(body).toMatchObject({ messages: [{ role: "assistant", content }] });
+    expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "4", reasoning_content: "Hm." } }] });
+  });
+  describe("a reference (Mistral) keeps its place among the texts", () => {
+    const reference = { type: "reference", reference_ids: [0, 2] };
+    const content = [
+      { type: "thinking", thinking: [{ type: "text", text: "Hm." }, reference] },
+      { type: "text", text: "Paris" },
+      reference,
+      { type: "text", text: "." },
+    ];
+    const whole = openaiChat.decodeResponse({ choices: [{ message: { role: "assistant", content }, finish_reason: "stop" }] });
+    const [thoughts, ...texts] = content;
+    const back = [{ type: "thinking", thinking: [reference] }, ...texts];
+    test("for a client of the same API, streamed or not, and for the server, which gets it back", () => {
+      expect(openaiChat.encodeResponse(whole, asked)).toMatchObject({
+        choices: [{ message: { content: back, reasoning_content: "Hm." } }],
+      });
+      const events = decode([...content.map((part) => said(delta({ content: [part] }))), said(delta({}, "stop"))]);
+      expect(collect(events).content).toEqual(whole.content);
+      const pieces = chunksOf(encode(events)).map(({ choices }) => choices[0]?.delta.content);
+      expect(pieces.filter(Boolean)).toEqual([[back[0]], "Paris", [reference], "."]);
+      const { body } = openaiChat.encodeRequest({ model: "m", messages: [{ role: "assistant", content: whole.content }] });
+      const split = [{ ...thoughts, thinking: [{ type: "text", text: "Hm." }] }, ...back];
+      expect(body).toMatchObject({ messages: [{ role: "assistant", content: split }] });
+    });
+    test("clients of other APIs get the texts, with a warning", () => {
+      const warnings: Warning[] = [];
+      const body = getWire("gemini").encodeResponse(whole, asked, { warn: (warning) => warnings.push(warning) });
+      expect(JSON.stringify(body)).not.toContain("reference");
+      expect(warnings.map(({ message }) => message)).toContain("part (reference) of openai-chat has no place in gemini and was left out");
+    });
+  });
+  test("Databricks' thinking is read", () => {
+    const content = [
+      { type: "reasoning", summary: [{ type: "summary_text", text: "Hm.", signature: "s" }] },
+      { type: "text", text: "4" },
+    ];
+    const answer = openaiChat.decodeResponse({ choices: [{ message: { role: "assistant", content } }] });
     expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "4", reasoning_content: "Hm." } }] });
   });
   test("TGI's single call, which is not in a list, is read", () => {

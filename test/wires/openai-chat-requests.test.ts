@@ -86,6 +86,27 @@ describe("a request comes back unchanged", () => {
         ],
       },
     ],
+    [
+      "references in an answer and in its thinking (Mistral)",
+      {
+        messages: [
+          {
+            role: "assistant",
+            content: [
+              {
+                type: "thinking",
+                thinking: [
+                  { type: "text", text: "Hm." },
+                  { type: "reference", reference_ids: [1] },
+                ],
+              },
+              { type: "text", text: "4" },
+              { type: "reference", reference_ids: [0] },
+            ],
+          },
+        ],
+      },
+    ],
     ["the default effort (Groq)", { reasoning_effort: "default" }],
     ["a file by its id", { messages: [part({ type: "file", file: { file_id: "file-1" } })] }],
     ["a refusal", { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: "no" }] }] }],

@@ -157,8 +157,13 @@ test("details that come after a call reach chat clients in the message, not in a
 
 describe("OpenRouter's clients, which send back only the details of thinking", () => {
   const hi = { role: "user", content: "Hi" };
-  const decode = (messages: object[]) =>
-    chat.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", messages, reasoning: { effort: "high" }, stream: true } });
+  const decode = (messages: object[], exclude = false) =>
+    chat.decodeRequest({
+      path: "",
+      query: {},
+      headers: {},
+      body: { model: "m", messages, reasoning: { effort: "high", exclude }, stream: true },
+    });
   const servers: [string, WireId, Event[], (body: JsonObject) => unknown, unknown][] = [
     [
       "Gemini's signature",
@@ -182,20 +187,24 @@ describe("OpenRouter's clients, which send back only the details of thinking", (
       [[field, "Hm."]],
     ]),
   ];
-  test.each(servers)("%s", (_, to, events, said, expected) => {
-    const request = decode([hi]);
-    const encoder = chat.createStreamEncoder(request);
-    const stream = events.map((event) => encoder.encode(event)).join("");
-    const whole = chat.encodeResponse(collect(events), request) as { choices: { message: JsonObject }[] };
-    const { content, tool_calls, reasoning_details } = whole.choices[0]!.message;
-    for (const details of [gathered(stream), reasoning_details as JsonObject[]]) {
-      const message = { role: "assistant", content, reasoning_details: details };
-      const calls = (tool_calls as JsonObject[]).map(({ extra_content: _, ...rest }) => rest);
-      const next = decode([hi, { ...message, tool_calls: calls }, { role: "tool", tool_call_id: "c1", content: "1" }]);
-      const { body, context } = getWire(to).encodeRequest(next);
-      expect(said(body as JsonObject)).toEqual(expected);
-      expect(JSON.stringify([body, context.warnings])).not.toContain("reasoning_details");
-    }
+  describe.each([false, true])("exclude: %s", (exclude) => {
+    test.each(servers)("%s", (_, to, events, said, expected) => {
+      const request = decode([hi], exclude);
+      const encoder = chat.createStreamEncoder(request);
+      const stream = events.map((event) => encoder.encode(event)).join("");
+      const whole = chat.encodeResponse(collect(events), request) as { choices: { message: JsonObject }[] };
+      const { content, tool_calls, reasoning_details } = whole.choices[0]!.message;
+      expect(stream.includes('"reasoning":')).toBe(!exclude);
+      expect("reasoning" in whole.choices[0]!.message).toBe(!exclude);
+      for (const details of [gathered(stream), reasoning_details as JsonObject[]]) {
+        const message = { role: "assistant", content, reasoning_details: details };
+        const calls = (tool_calls as JsonObject[]).map(({ extra_content: _, ...rest }) => rest);
+        const next = decode([hi, { ...message, tool_calls: calls }, { role: "tool", tool_call_id: "c1", content: "1" }]);
+        const { body, context } = getWire(to).encodeRequest(next);
+        expect(said(body as JsonObject)).toEqual(expected);
+        expect(JSON.stringify([body, context.warnings])).not.toContain("reasoning_details");
+      }
+    });
   });
 
   /** As Roo does it: pieces of the same type and index are one entry. */

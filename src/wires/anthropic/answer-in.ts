@@ -219,9 +219,12 @@ export class MessageReader extends AnswerReader {
     else this.#blank = index;
   }
 
-  #unknown({ whole, json, stream }: Block): Opaque[] {
-    const input = json.length > 0 ? parsed(json.toString()) : undefined;
+  /** The input is also kept as it was streamed, for it may have been cut. */
+  #unknown({ whole, json, stream: { start, deltas } = { start: whole, deltas: [] } }: Block): Opaque[] {
+    const partial_json = json.toString();
+    const input = parsed(partial_json);
+    if (partial_json !== "") deltas.push({ type: "input_json_delta", partial_json });
     const block = opaque(WIRE, BLOCK, input === undefined ? whole : { ...whole, input });
-    return stream ? [block, opaque(WIRE, STREAM, { ...stream }, true)] : [block];
+    return deltas.length > 0 ? [block, opaque(WIRE, STREAM, { start, deltas }, true)] : [block];
   }
 }

@@ -39,7 +39,7 @@ const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wir
 
 export class MessageAnswer extends Answer {
   override readonly saysStop = true;
-  readonly #hidden = this.request.thinking?.show === false;
+  override readonly keepsThoughts = this.hidden;
   readonly errorBody = errorBody;
   /** What extensions add to `message_start` and to `message_delta`. */
   #head: JsonObject = {};
@@ -154,7 +154,7 @@ export class MessageAnswer extends Answer {
 
   /** A block that the nouns have no place for. */
   #whole(block: JsonObject, { start, deltas }: JsonObject): void {
-    const { input } = block;
+    const { input } = start ? {} : block;
     this.#begin({ ...objectOf(start ?? block), ...(isObject(input) ? { input: {} } : {}) });
     for (const delta of listOf(deltas)) this.#delta({ ...objectOf(delta) });
     if (isObject(input)) this.#delta({ type: "input_json_delta", partial_json: JSON.stringify(input) });
@@ -167,7 +167,7 @@ export class MessageAnswer extends Answer {
   }
   thinking(thinking: string): void {
     if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "", ...this.#thinking });
-    if (!this.#hidden && thinking !== "") this.#word("thinking_delta", "thinking", thinking);
+    if (!this.hidden && thinking !== "") this.#word("thinking_delta", "thinking", thinking);
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     const data = own(state, REDACTED);
@@ -181,7 +181,7 @@ export class MessageAnswer extends Answer {
   /** Anthropic's own signature, or a capsule that holds thinking the client does not want to see and another wire's state. */
   #signature(state: readonly Opaque[]): Json {
     const signature = own(state, "signature");
-    const thinking = this.#hidden ? (this.takeThoughts().at(-1)?.thinking ?? "") : "";
+    const thinking = this.hidden ? (this.takeThoughts().at(-1)?.thinking ?? "") : "";
     // A server that shows thinking it was asked to omit has not put it into the signature. The ai SDK drops thinking without a signature.
     if (signature && thinking === "") return signature;
     const sealed = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");
@@ -257,8 +257,9 @@ export class MessageAnswer extends Answer {
     const word = Object.keys(STOP_REASONS).find((word) => STOP_REASONS[word] === reason);
     const known = stop !== undefined && reason === "stop" ? "stop_sequence" : word;
     const explanation = this.#refusal;
+    const isRefused = (explanation && reason === "stop") || (native === "refusal" && reason === "tool-calls"); // in the middle of calls
     const delta = {
-      stop_reason: explanation && reason === "stop" ? "refusal" : STOP_REASONS[native] === reason ? native : known,
+      stop_reason: isRefused ? "refusal" : STOP_REASONS[native] === reason ? native : known,
       stop_sequence: stop ?? null,
       ...more,
       ...(explanation || details
@@ -286,9 +287,10 @@ export class MessageAnswer extends Answer {
         Object.assign(message, event.delta, beside, { usage });
       }
     }
-    message.content = blocks.map(({ partial_json: json, ...block }) =>
-      isText(json) ? { ...block, input: argumentsValue({ arguments: objectOf(parsed(json)), json }) } : block,
-    );
+    message.content = blocks.map(({ partial_json: json, ...block }) => {
+      const input = isText(json) ? parsed(json) : undefined; // a server's own call may have been cut
+      return isText(json) && isObject(input) ? { ...block, input: argumentsValue({ arguments: input, json }) } : block;
+    });
     return message;
   }
 }

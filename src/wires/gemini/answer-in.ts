@@ -39,6 +39,7 @@ class Frames implements Framing {
 export class GeminiReader extends AnswerReader {
   readonly wire = WIRE;
   override readonly quiet = QUIET;
+  override readonly framed = /^\s*(\[|(data|event|id|retry)?:)/;
   override readonly repeats = true;
   #calls = 0;
   /** The call that is being received in pieces. */

@@ -2,13 +2,13 @@
  * Answers to clients. A stream is a sequence of `data: {"candidates": […]}` and blank lines, or one JSON array; gemini-cli accepts nothing
  * else: no comment, no `[DONE]`, no raw U+2028. Every chunk has a part, or genai's chats forget the whole turn; calls come whole.
  */
-import type { ErrorInfo, Event, Finish, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, Json, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
-import { defined, isText, listOf, objectOf } from "../read.ts";
+import { defined, isEmpty, isText, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
@@ -16,13 +16,14 @@ import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
-  /** The client does not want to see thoughts. */
-  readonly #hidden = this.request.thinking?.show === false;
+  override readonly keepsThoughts = true;
   readonly #isArray = this.request.stream === "array";
   readonly errorBody = errorBody;
   #sent = false;
   /** The `finishMessage` for a call that cannot be read. */
   #unreadable: string | undefined;
+  /** The server's own. */
+  #message: Json | undefined;
   /** Keys for the last chunk. */
   #last: JsonObject | undefined;
 
@@ -33,7 +34,7 @@ export class GeminiAnswer extends Answer {
     else if (text !== "") this.word("text", text, (text) => this.#chunkOf([{ text }]));
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
-    const said = this.#hidden ? "" : text;
+    const said = this.hidden ? "" : text;
     if (said === "" || state.length > 0 || this.#isArray) this.#parts(encodePart({ type: "thinking", text: said, state: [...state] }));
     else this.word("thought", said, (text) => this.#chunkOf([{ text, thought: true }]));
   }
@@ -61,8 +62,9 @@ export class GeminiAnswer extends Answer {
 
   override own({ candidates, ...rest }: JsonObject): void {
     this.#last = { ...this.#last, ...rest };
-    const candidate = objectOf(listOf(candidates)[0]);
-    if (Object.keys(candidate).length > 0) this.#chunk([], candidate);
+    const { finishMessage, ...candidate } = objectOf(listOf(candidates)[0]);
+    this.#message ??= finishMessage;
+    if (!isEmpty(candidate)) this.#chunk([], candidate);
   }
 
   finish(finish: Finish): void {
@@ -70,7 +72,7 @@ export class GeminiAnswer extends Answer {
     const usage = this.usage && encodeUsage(this.usage);
     const { usageMetadata: details, ...tail } = this.#last ?? {};
     const usageMetadata = (usage ?? details) && { ...usage, ...objectOf(details) };
-    const finishMessage = (finishReason === MALFORMED && this.#unreadable) || finish.error?.message;
+    const finishMessage = (finishReason === MALFORMED && this.#unreadable) || (finish.error?.message ?? this.#message);
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 
@@ -138,10 +140,10 @@ export class GeminiAnswer extends Answer {
 
 export const hasReason = (finish: Finish): boolean => reasonOf(finish) !== REASONS.error || finish.native === REASONS.error;
 
-/** The server's own finish reason, if it is one of this API. */
+/** The server's own finish reason, if it is one of this API. What stopped the model is said beside complete calls, too. */
 function reasonOf({ reason, native = "", error }: Finish): string {
   const meaning = meaningOf(native);
-  if (meaning === reason || (meaning === "error" && reason !== "stop")) return native;
+  if (meaning === reason || (reason !== "stop" && (meaning === "error" || meaning === "content-filter"))) return native;
   return error?.code === "malformed-call" ? MALFORMED : REASONS[reason];
 }
 

@@ -8,10 +8,10 @@ import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
 import { printBody } from "../raw.ts";
-import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf, wholeUsage } from "../read.ts";
+import { defined, entryOf, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf, wholeUsage } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
+import { AS_PART, DETAILS, LOGPROBS, PART, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
 
 /** A string without escapes; and the same, with its content captured. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
@@ -28,6 +28,9 @@ const PLAIN = new RegExp(
     String.raw`)(?:,"obfuscation":${STRING})?\}$`,
   ].join(""),
 );
+
+/** The key of the thinking in a part of this type: Mistral's, Databricks'. */
+const THOUGHTS: Readonly<Record<string, string>> = { thinking: "thinking", reasoning: "summary" };
 
 export class ChatReader extends AnswerReader {
   readonly wire = WIRE;
@@ -219,15 +222,19 @@ export class ChatReader extends AnswerReader {
     return details ? [{ wire: WIRE, kind: DETAILS, data: details }] : [];
   }
 
-  /** Mistral's content is a list of parts if it holds thinking. */
+  /** Content is a list of parts if it holds thinking, or references (Mistral), which keep their place as they are. */
   #part({ value: part }: Fields): void {
-    if (part.type !== "thinking") {
-      this.text(textOf(part.text) ?? "");
-      return;
+    const key = entryOf(THOUGHTS, part.type);
+    for (const piece of key ? listOf(part[key]) : [part]) {
+      const text = textOf(piece) ?? textOf(objectOf(piece).text);
+      if (text === undefined) this.text("", [{ wire: WIRE, kind: PART, data: key ? { ...part, [key]: [piece] } : part }]);
+      else if (!key) this.text(text);
+      else {
+        if (key === part.type) this.#spelling = spelled(AS_PART);
+        this.startThinking(this.#spelling);
+        this.thinking(text);
+      }
     }
-    this.#spelling = spelled(AS_PART);
-    this.startThinking(this.#spelling);
-    for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
   }
 
   /** Sends on unknown fields, but only where they have changed: servers repeat their bookkeeping in every chunk. */

@@ -7,12 +7,12 @@ import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
-import { grow, isEmpty, listOf, objectOf, restOf } from "../read.ts";
+import { grow, isEmpty, isList, isText, listOf, objectOf, restOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { sealDetail, textDetail } from "./details.ts";
 import { carriedBy, signatureContent } from "./signature.ts";
-import { AS_PART, FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
+import { AS_PART, FUNCTION_CALL, FUNCTIONS, LOGPROBS, PART, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
@@ -32,6 +32,7 @@ const PATIENT = /^(thinking-(start|delta)|extension|usage)$/;
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   override readonly sorts = true;
+  override readonly keepsThoughts = true;
   readonly #created = Math.floor(this.now().getTime() / 1000);
   /** The client knows only `function_call`: one call, without an id. */
   readonly #isOld = this.#said(FUNCTIONS) !== undefined;
@@ -74,8 +75,10 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string, state?: readonly Opaque[]): void {
+    const part = state && ownState(WIRE, state, PART);
     const logprobs = state && ownState(WIRE, state, LOGPROBS);
-    if (logprobs) this.#delta({ content: text }, undefined, { logprobs });
+    if (part) this.#delta({ content: [part] });
+    else if (logprobs) this.#delta({ content: text }, undefined, { logprobs });
     else if (text !== "") this.#word("content", text);
     this.#kept = state?.findLast((opaque) => isSignature(opaque) || isPhase(opaque)) ?? this.#kept;
   }
@@ -88,6 +91,7 @@ export class ChatAnswer extends Answer {
     if (this.#details !== undefined) this.#details++;
   }
   thinking(text: string): void {
+    if (this.hidden) return;
     const field = this.#isRouters ? THINKING[1] : this.#field;
     if (this.#waiting) this.#detailed({ [field]: text });
     else if (this.#details === undefined) this.#word(field, text);
@@ -175,7 +179,7 @@ export class ChatAnswer extends Answer {
 
   /** Puts the call's own state, and what it carries for other wires, onto the call. */
   #signed<T extends Draft>(call: T, id: string, state: Opaque[] = []): T {
-    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings);
+    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings, this.hidden);
     if (carried !== undefined && this.#details !== undefined) this.#delta(sealDetail(carried, id, ++this.#details));
     return putState(WIRE, carried === undefined ? call : { ...call, extra_content: signatureContent(carried) }, state);
   }
@@ -241,6 +245,10 @@ export class ChatAnswer extends Answer {
     for (const { choices, ...more } of chunks) {
       const { delta, ...rest } = (choices as Draft[])[0] ?? {};
       const { role: _role, tool_calls, ...said } = (delta ?? {}) as Draft;
+      if (isList(said.content) || isList(message.content)) {
+        message.content = [message.content, said.content].flatMap(partsOf);
+        delete said.content;
+      }
       for (const { index, ...piece } of (tool_calls ?? []) as (Draft & { index: number })[]) calls[index] = grow(calls[index] ?? {}, piece);
       grow(message, said);
       grow(choice, rest, true);
@@ -256,6 +264,10 @@ export class ChatAnswer extends Answer {
 const chunkOf = (delta: Draft, finish_reason: string | null = null, more?: Draft): Draft => ({
   choices: [{ index: 0, delta, finish_reason, ...more }],
 });
+
+/** Content as a list of parts. */
+const partsOf = (content: unknown): readonly Json[] =>
+  isText(content) && content !== "" ? [{ type: "text", text: content }] : listOf(content);
 
 /** What a call's state has beyond what was sent of it: all of it, new fields of an object, or nothing. */
 function unsentOf(opaque: Opaque, sent: Json | undefined): Opaque[] {

@@ -62,16 +62,18 @@ const TEMPLATE = words("enable_thinking thinking reasoning_effort preserve_think
 
 /** Thinking settings in the fields of OpenAI, OpenRouter, Groq, Anthropic-like servers, Qwen and chat templates (vLLM, SGLang, llama.cpp). */
 function readThinking(root: Fields, from: Source): ThinkingSettings | undefined {
-  const { reasoning_effort, reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
-  const isUsual = reasoning_effort === "default";
-  if (reasoning_effort && !isUsual) return root.word("reasoning_effort", EFFORTS);
+  const { reasoning_effort, reasoning, include_reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
   const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
+  const show = open.exclude === true || include_reasoning === false ? { show: false } : {};
+  const isUsual = reasoning_effort === "default";
+  if (reasoning_effort && !isUsual) return { ...root.word("reasoning_effort", EFFORTS), ...show };
   const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking, isUsual || undefined];
   const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
   const said = some<ThinkingSettings>({
     enabled: textOf(typed.type) ? typed.type !== "disabled" : switched.find((flag) => typeof flag === "boolean"),
     budget: numberOf(open.max_tokens ?? typed.budget_tokens ?? thinking_budget),
     keep: keeps || undefined,
+    ...show,
     ...entryOf(EFFORTS, open.effort ?? template.reasoning_effort),
   });
   if (!said) return undefined;
@@ -131,11 +133,14 @@ export const isPartList = (value: Json | undefined): boolean => isList(value) &&
 
 type ContentPart = Text | Media | Thinking;
 
-const readContent = (given: Fields, key: string, from: Source): ContentPart[] =>
-  from.content(given, key, (part) => {
-    const read = part.word("type", PARTS)(part, from);
-    return withState(read, part.state());
+const readContent = (given: Fields, key: string, from: Source): ContentPart[] => {
+  const { role, type } = given.value;
+  const isModels = role === "assistant" || type === "thinking";
+  return from.content(given, key, (part) => {
+    const reader = (isModels && !entryOf(PARTS, part.json("type")) && other) || part.word("type", PARTS);
+    return withState(reader(part, from), part.state());
   });
+};
 
 type PartReader = (part: Fields, from: Source) => ContentPart;
 
@@ -143,7 +148,11 @@ type PartReader = (part: Fields, from: Source) => ContentPart;
 const PARTS: Readonly<Record<string, PartReader>> = {
   text: (part) => ({ type: "text", text: part.text("text") ?? "" }),
   refusal: (part) => refusalPart(part.text("refusal") ?? ""),
-  thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)), state: spelled(AS_PART) }),
+  thinking(part, from) {
+    const inner = readContent(part, "thinking", from);
+    const read: Thinking = { type: "thinking", text: joined(inner), state: spelled(AS_PART) };
+    return inner.some(({ state }) => state) ? asItCame(part, read, false) : read;
+  },
   input_audio(part) {
     if (typeof part.value.input_audio === "string") return asItCame(part, linkOrBytes(part.name("input_audio"), "audio/*")); // Mistral
     const audio = part.inner("input_audio");
@@ -170,7 +179,11 @@ const linkOrBytes = (url: string, mediaType: string): Media =>
   /^\w+:/.test(url) ? mediaFromUrl(url, mediaType) : { type: "media", mediaType, data: url };
 
 /** Keeps the original part, for servers that know it. */
-const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
+const asItCame = <T extends ContentPart>({ value }: Fields, read: T, quiet = true): T =>
+  withState(read, [opaque(WIRE, PART, value, quiet)]);
+
+/** What only the model's own server can have written: `{"type": "reference", "reference_ids": [0]}` (Mistral). */
+const other: PartReader = (part) => asItCame(part, { type: "text", text: part.text("text") ?? "" });
 
 /** The URL under a key like `image_url`, either as a string or in an object. */
 const linkIn = (part: Fields, key: string): string => (isText(part.value[key]) ? part.name(key) : part.inner(key).name("url"));

@@ -149,6 +149,8 @@ function writeContent(parts: readonly Said[]): unknown {
 
 function writePart(part: Said): Draft {
   if (part.type === "media") return writeMedia(part) ?? {};
+  const given = ownState(WIRE, part.state, PART);
+  if (given) return { ...objectOf(given) };
   const text = { type: "text", text: part.text };
   if (part.type === "thinking") return { type: "thinking", thinking: [text] };
   return ownState(WIRE, part.state, "refusal") === undefined ? text : { type: "refusal" };

@@ -14,16 +14,16 @@ import { WIRE } from "./tables.ts";
 /** Gemini's own chat endpoint puts its signature here, and clients send it back. */
 export const signatureContent = (data: unknown): Draft => ({ google: { thought_signature: data } });
 
-/** A signature or a capsule. `undefined`: no other wire needs one; unsigned thinking has a field of its own. */
-export function carriedBy({ state = [], thoughts = [] }: Capsule, warnings: Warnings): string | undefined {
+/** A signature or a capsule. `undefined`: no other wire needs one; unsigned thinking has a field of its own, unless it is `hidden`. */
+export function carriedBy({ state = [], thoughts = [] }: Capsule, warnings: Warnings, hidden: boolean): string | undefined {
   const foreign = state.filter(({ wire }) => wire !== WIRE);
   const isMissed = ({ wire, quiet }: Opaque) => wire !== WIRE && !quiet;
-  const isSigned = thoughts.some((thought) => thought.state?.some(isMissed));
+  const isSigned = thoughts.some((thought) => (hidden && thought.thinking) || thought.state?.some(isMissed));
   if (!isSigned && !foreign.some(isMissed)) return undefined;
   const [only, ...others] = foreign;
   if (only && isSignature(only) && others.length === 0 && !isSigned) return textOf(only.data);
   const sealed = sealCapsule({ state: foreign, ...(isSigned ? { thoughts } : {}) });
-  if (sealed === undefined) warnings.dropped("signed thinking that is too long for a call");
+  if (sealed === undefined) warnings.dropped("thinking that is too long for a call");
   return sealed;
 }
 

@@ -21,7 +21,7 @@ export const spellingOf = (state: readonly Opaque[] | undefined): string | undef
 export const LOGPROBS = "#logprobs";
 /** Marks `reasoning_details`: signatures and encrypted thinking that OpenRouter expects back with the message. */
 export const DETAILS = "#reasoning_details";
-/** Marks the original part of a file: its link (OpenRouter), or a `document_url` (Mistral). */
+/** Marks an original part: a file's link (OpenRouter) or `document_url`, or a `reference` (both Mistral). */
 export const PART = "#part";
 /** The name of an audio format, where that is not the end of its media type. */
 export const AUDIO: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/x-wav": "wav", "audio/wave": "wav" };
