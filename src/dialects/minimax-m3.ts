@@ -36,7 +36,7 @@ const calls = tagCalls({
   params: [],
   stops: STOPS,
   bareNames: "never",
-  body: elementArguments({ mark: MARK, call: "invoke", item: "item", stops: STOPS }),
+  body: elementArguments({ mark: MARK, block: "tool_call", call: "invoke", item: "item", stops: STOPS }),
 });
 
 const createScanner = scannerOf({

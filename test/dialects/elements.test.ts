@@ -95,6 +95,21 @@ describe("minimax-m3", () => {
     ["unmatched closers are not text", `Hi${mark}</invoke>${mark}</tool_call>`, ["text Hi"]],
     ["the end of the call ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
     [
+      "the next call ends one whose closer is missing",
+      block(`${mark}<invoke name="f">${element("s", "x")}`, invoke(element("s", "y"))),
+      ['call f{"s":"x"}', 'call f{"s":"y"}'],
+    ],
+    [
+      "so does the end of the block, even with elements open",
+      `${block(`${mark}<invoke name="f">${mark}<o>${element("a", "x")}`)}Hi`,
+      ['call f{"o":{"a":"x"}}', "text Hi"],
+    ],
+    [
+      "an element may have the block's name",
+      block(invoke(element("tool_call", element("a", "x")) + element("s", "y"))),
+      ['call f{"tool_call":{"a":"x"},"s":"y"}'],
+    ],
+    [
       "anything that is not an item is malformed in a list",
       block(invoke(element("list", element("item", "1") + element("b", "2")))),
       ["malformed bad-arguments"],
