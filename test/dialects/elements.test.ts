@@ -17,6 +17,11 @@ describe("kimi-k3", () => {
     ["no arguments", block(call(json(" "))), ["call f{}"]],
     ["arguments that are not an object are malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["half an object is malformed", block(call(json('{"a": 1, "b": '))), ["malformed bad-arguments"]],
+    [
+      "the token after the head of an argument may not be lost, but its neighbour is read",
+      block(call(string("x").replace("<|sep|>", "")), call(string("y"))),
+      ["malformed bad-arguments", 'call f{"a":"y"}'],
+    ],
     ["the tokens between a block and its first call may be lost", block(call("")).replace("<|sep|><|open|>", ""), ["call f{}"]],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
     [
