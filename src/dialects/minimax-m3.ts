@@ -45,7 +45,7 @@ const createScanner = scannerOf({
   thinking: { open: { "<mm:think>": think }, close: ["</mm:think>"], stray: "control" },
   stops: STOPS,
   control: [...TURNS, CLOSE, INVOKE_CLOSE, MARK, IMAGE, VIDEO],
-  inCalls: [MARK],
+  inCalls: [MARK, INVOKE_CLOSE],
   callsInThinking: "promote",
   inLine: { [INVOKE]: calls.bare },
 });
