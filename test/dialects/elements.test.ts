@@ -110,6 +110,11 @@ describe("minimax-m3", () => {
       ['call f{"o":{"a":"x"}}', "text Hi"],
     ],
     [
+      "an element may have the name of a call's tag, and quote a call",
+      block(invoke(element("invoke", `a${invoke("", "g")}`) + element("s", "y"))),
+      [`call f${JSON.stringify({ invoke: `a${invoke("", "g")}`, s: "y" })}`],
+    ],
+    [
       "an element may have the block's name",
       block(invoke(element("tool_call", element("a", "x")) + element("s", "y"))),
       ['call f{"tool_call":{"a":"x"},"s":"y"}'],

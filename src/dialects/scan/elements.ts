@@ -167,11 +167,12 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
     if (end === "") return cut;
     const top = s.elements.at(-1);
     const isCall = end === ">" && s.word === call;
-    if (isCall && !top?.quoted) {
+    const isOpen = s.elements.length > 1 && s.word === top?.key;
+    const fits = end === ">" && isOpen && !(isCall && top.quoted);
+    if (isCall && !fits && !top?.quoted) {
       s.pos++;
       return endCall(s);
     }
-    const fits = end === ">" && s.word === top?.key;
     if (!top || (!fits && !["string", "nullable", "other"].includes(top.kind)))
       return broken(s, "bad-arguments", "a closing tag does not match");
     if (!fits) {
