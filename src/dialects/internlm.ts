@@ -30,6 +30,7 @@ const createScanner = scannerOf({
   thinking: THINK_TAGS,
   stops: STOPS,
   control: [...TURNS, ACTION[1]],
+  inCalls: [PLUGIN],
   callsInThinking: "promote",
 });
 

@@ -36,7 +36,7 @@ const calls = tagCalls({
   params: [],
   stops: STOPS,
   bareNames: "never",
-  body: elementArguments({ mark: MARK, call: "invoke", item: "item", stops: STOPS }),
+  body: elementArguments({ mark: MARK, block: "tool_call", call: "invoke", item: "item", stops: STOPS }),
 });
 
 const createScanner = scannerOf({
@@ -45,7 +45,7 @@ const createScanner = scannerOf({
   thinking: { open: { "<mm:think>": think }, close: ["</mm:think>"], stray: "control" },
   stops: STOPS,
   control: [...TURNS, CLOSE, INVOKE_CLOSE, MARK, IMAGE, VIDEO],
-  inCalls: [MARK],
+  inCalls: [MARK, INVOKE_CLOSE],
   callsInThinking: "promote",
   inLine: { [INVOKE]: calls.bare },
 });

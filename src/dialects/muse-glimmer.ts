@@ -59,15 +59,15 @@ const calls = tagCalls({
 });
 
 /** The prompt ends in `<|start|>assistant`, so the output begins inside a header. */
-const BLANK_HEADER = new Marks([" to="]);
+const BLANK_HEADER = " to=";
+const first = new Marks([BLANK_HEADER]);
 const start: Step = (s) => {
-  const mark = s.match(BLANK_HEADER);
+  const mark = s.match(first);
   if (mark === undefined) return undefined;
-  if (mark !== "") {
-    s.pos++;
-    s.control();
-  }
-  return speak;
+  if (mark === "") return speak;
+  s.pos += mark.length;
+  s.word = mark;
+  return inRecipient;
 };
 
 /** For the first message this is part of the prompt. */
@@ -78,7 +78,7 @@ const headerUpTo = (ends: Marks): Step => {
   const inHeader: Step = (s) => {
     const mark = s.readWord(ends);
     if (mark === undefined) return undefined;
-    if (!mark && s.word.startsWith(SPEAKER)) return mark === "" ? cutHeader : nameTooLong;
+    if (!mark && [SPEAKER, BLANK_HEADER].some((start) => s.word.startsWith(start))) return mark === "" ? cutHeader : nameTooLong;
     if (mark !== MESSAGE) {
       s.sayRaw();
       return speak;
@@ -106,7 +106,7 @@ const recipient: Step = (s) => {
 
 /** The output ended in a header: its recipient is still unknown, or it is a tool. */
 const cutHeader: Step = (s) => {
-  const [, to = ""] = s.word.split(` ${RECIPIENT}`);
+  const [, to = ""] = s.word.split(BLANK_HEADER);
   if ([USER, "self"].some((word) => word.startsWith(to))) return control;
   s.malformed("no-name", "the output ended inside the header of a call");
   return speak;

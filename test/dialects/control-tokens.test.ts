@@ -78,6 +78,12 @@ test.each([
     "a <|open|>tools<|sep|><|close|>tools<|sep|>",
   ],
   ["minimax-m3", "<mm:think>a ]<]minimax[>[<tool_call></mm:think>t", "a ]<]minimax[>[<tool_call>"],
+  [
+    "minimax-m3",
+    '<mm:think>a ]<]minimax[>[<invoke name="f">]<]minimax[>[</invoke></mm:think>t',
+    'a ]<]minimax[>[<invoke name="f">]<]minimax[>[</invoke>',
+  ],
+  ["internlm", "<think>a <|action_start|><|plugin|>{}<|action_end|></think>t", "a <|action_start|><|plugin|>{}<|action_end|>"],
 ])("%s: an ignored call inside thinking is thinking, with all its tokens", (id, input, thinking) => {
   expect(lines(getDialect(id), input, { callsInThinking: "ignore" })).toEqual([`thinking ${thinking}`, "text t"]);
 });

@@ -17,6 +17,11 @@ describe("kimi-k3", () => {
     ["no arguments", block(call(json(" "))), ["call f{}"]],
     ["arguments that are not an object are malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["half an object is malformed", block(call(json('{"a": 1, "b": '))), ["malformed bad-arguments"]],
+    [
+      "the token after the head of an argument may not be lost, but its neighbour is read",
+      block(call(string("x").replace("<|sep|>", "")), call(string("y"))),
+      ["malformed bad-arguments", 'call f{"a":"y"}'],
+    ],
     ["the tokens between a block and its first call may be lost", block(call("")).replace("<|sep|><|open|>", ""), ["call f{}"]],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
     [
@@ -94,6 +99,26 @@ describe("minimax-m3", () => {
     ["a call without a block", `${invoke("", "g")}Hi`, ["call g{}", "text \nHi"]],
     ["unmatched closers are not text", `Hi${mark}</invoke>${mark}</tool_call>`, ["text Hi"]],
     ["the end of the call ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
+    [
+      "the next call ends one whose closer is missing",
+      block(`${mark}<invoke name="f">${element("s", "x")}`, invoke(element("s", "y"))),
+      ['call f{"s":"x"}', 'call f{"s":"y"}'],
+    ],
+    [
+      "so does the end of the block, even with elements open",
+      `${block(`${mark}<invoke name="f">${mark}<o>${element("a", "x")}`)}Hi`,
+      ['call f{"o":{"a":"x"}}', "text Hi"],
+    ],
+    [
+      "an element may have the name of a call's tag, and quote a call",
+      block(invoke(element("invoke", `a${invoke("", "g")}`) + element("s", "y"))),
+      [`call f${JSON.stringify({ invoke: `a${invoke("", "g")}`, s: "y" })}`],
+    ],
+    [
+      "an element may have the block's name",
+      block(invoke(element("tool_call", element("a", "x")) + element("s", "y"))),
+      ['call f{"tool_call":{"a":"x"},"s":"y"}'],
+    ],
     [
       "anything that is not an item is malformed in a list",
       block(invoke(element("list", element("item", "1") + element("b", "2")))),

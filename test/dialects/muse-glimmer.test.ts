@@ -33,7 +33,7 @@ test("unclosed thinking is ended by the next recipient", () => {
 });
 
 test("a recipient in prose is prose", () => {
-  for (const text of ["to=x is the syntax.", "to= is an assignment", "to=a<b is false", "I go to=home"]) {
+  for (const text of ["to=x is the syntax.", " to=x is the syntax.", "to= is an assignment", "to=a<b is false", "I go to=home"]) {
     expect(read(text).text).toBe(text);
     expect(read(` to=self<|message|>${text}`).thinking).toBe(text);
   }
@@ -79,6 +79,8 @@ test("a truncated header is not text", () => {
   for (const cut of ["<|start|>", "<|start|>assistant", "<|start|>assistant to=us"])
     expect(read(said + cut)).toMatchObject({ text: "Hi.", malformed: [] });
   expect(read(`${said}<|start|>assistant to=get_w`)).toMatchObject({ text: "Hi.", malformed: ["no-name"] });
+  expect(read(" to=us")).toMatchObject({ text: "", malformed: [] });
+  expect(read(" to=get_w")).toMatchObject({ text: "", malformed: ["no-name"] });
 });
 
 test("a truncated call is marked as such", () => {

@@ -28,17 +28,19 @@ export interface Element {
 export interface ElementForm {
   /** The mark before every tag. */
   readonly mark: string;
-  /** The names of the tags for a call and for an element of a list. */
+  /** The names of the tags for a block of calls, for a call and for an element of a list. */
+  readonly block: string;
   readonly call: string;
   readonly item: string;
   readonly stops: readonly string[];
 }
 
 /** Reads the arguments of a call that has started, and what closes it. */
-export function elementArguments({ mark, call, item, stops }: ElementForm): Step {
+export function elementArguments({ mark, block, call, item, stops }: ElementForm): Step {
   const [open, close] = [`${mark}<`, `${mark}</`];
-  const tags = new Marks([open, close]);
   const quote = `${open}${call} `;
+  const blockEnd = `${close}${block}>`;
+  const tags = new Marks([open, close, quote, blockEnd]);
   const valueEnds = new Marks([close, quote, ...stops]);
   const tagEnd = new Marks([">", mark]);
 
@@ -58,8 +60,9 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     return into(s, tag);
   };
 
-  const into = (s: Scan, tag: string): Step => {
-    s.pos += tag.length;
+  const into = (s: Scan, tag: string): Step | undefined => {
+    if (tag === quote || (tag === blockEnd && !s.elements.some(({ key }) => key === block))) return endCall(s);
+    s.pos += tag === open ? open.length : close.length;
     s.word = "";
     return tag === open ? opening : closing;
   };
@@ -164,8 +167,12 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (end === "") return cut;
     const top = s.elements.at(-1);
     const isCall = end === ">" && s.word === call;
-    if (isCall && !top?.quoted) return endCall(s);
-    const fits = end === ">" && s.word === top?.key;
+    const isOpen = s.elements.length > 1 && s.word === top?.key;
+    const fits = end === ">" && isOpen && !(isCall && top.quoted);
+    if (isCall && !fits && !top?.quoted) {
+      s.pos++;
+      return endCall(s);
+    }
     if (!top || (!fits && !["string", "nullable", "other"].includes(top.kind)))
       return broken(s, "bad-arguments", "a closing tag does not match");
     if (!fits) {
@@ -179,9 +186,8 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     return inside;
   };
 
-  /** Ends the call, and elements whose closers are missing. */
+  /** Ends the call, and elements whose closers are missing. The call's own closer may be missing, too. */
   const endCall = (s: Scan): Step | undefined => {
-    s.pos++;
     for (const element of s.elements.toReversed()) endElement(s, element);
     s.elements = [];
     s.endCall();

@@ -70,7 +70,7 @@ export function tagMarks(form: TagForm) {
   const behindCall = new Marks([...openers, ...close, ...stops]);
   const behindParam = new Marks([...opens(params), ...spellings(callClose), ...behindCall.list]);
   const behindHead = new Marks([...params.map((tag) => tag.open), ...behindParam.list]);
-  const breaks = [...openers, ...opens(params), callClose, ...close, ...stops];
+  const breaks = [...openers, ...opens(params), ...params.map((tag) => tag.close), callClose, ...close, ...stops];
   const inQuotes: ReadonlyMap<string, Marks> = new Map([...`"'`].map((quote) => [quote, new Marks([quote, ...breaks])]));
   const valueMarks = (closer: string, next: readonly string[] = []): Marks =>
     new Marks([...spellings(closer), ...(form.opaque ? [] : [...next, ...spellings(callClose), ...close, ...openers]), ...stops]);
