@@ -191,7 +191,7 @@ function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
 }
 
 const WRONG_BASE =
-  "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 behind it for OpenAI clients";
+  "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 added for OpenAI clients";
 const NOT_HERE = `chats, token counts, models and embeddings are here, and no files, batches or what else an API has; if a chat was meant, ${WRONG_BASE}`;
 
 /** After a known prefix, an unknown rest means a missing feature, unless it ends in an endpoint that exists: then the base URL is wrong. */
