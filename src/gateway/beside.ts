@@ -22,6 +22,8 @@ export async function look(route: Route, models: Models, body: string): Promise<
   switch (route.kind) {
     case "models":
       return encodeModelList(route.wire, await models.list());
+    case "catalogue":
+      return { models: [] }; // Codex describes models in a form of its own, and adds these to those that it knows
     case "model":
       return encodeModel(route.wire, await known(models, route.id));
     case "show": {

@@ -235,6 +235,9 @@ describe("model lists", () => {
     expect((await get("/v1/models/a%2Fb:c")).body).toEqual(entry);
     expect((await get("/v1/models/a/b:c")).body).toEqual(entry);
   });
+  test("Codex, which asks for its own catalogue, keeps the models that it knows", async () => {
+    expect((await get("/v1/models?client_version=0.166.0")).body).toEqual({ models: [] });
+  });
   test("OpenRouter's clients find the fields they decide by, under both of their paths", async () => {
     const { url } = await startGateway({ upstreams: { up: createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] }) } });
     const entry = { id: "m", name: "m", context_length: 4096, supported_parameters: expect.arrayContaining(["tools"]) };
