@@ -44,6 +44,16 @@ describe("a requested model finds its rule", () => {
     expect(await models.resolve("two/m")).toMatchObject({ upstream: "two", model: "m" });
     await expect(models.resolve("z")).rejects.toThrow("there are: one/m, a, two/m");
   });
+  test("a model's own name may begin with the name of an upstream, unless that has the rest of it; what is listed can be asked for", async () => {
+    const models = new Models({ hub: engine("hub/auto", "lab/big", "lab/small"), lab: engine("big"), down: broken() });
+    expect((await models.list()).map(({ id }) => id)).toEqual(["hub/auto", "hub/lab/big", "lab/small", "big"]);
+    expect(await models.resolve("hub/auto")).toMatchObject({ upstream: "hub", model: "hub/auto" });
+    expect(await models.resolve("hub/lab/big")).toMatchObject({ upstream: "hub", model: "lab/big" });
+    expect(await models.resolve("lab/big")).toMatchObject({ upstream: "lab", model: "big" });
+    expect(await models.resolve("lab/small")).toMatchObject({ upstream: "hub", model: "lab/small" });
+    expect(await models.resolve("lab/new")).toMatchObject({ upstream: "lab", model: "new" });
+    expect(await models.resolve("down/x")).toMatchObject({ upstream: "down", model: "x" });
+  });
   test("rules and aliases choose upstream and model", async () => {
     const rules = [
       { name: "big", upstream: "two", model: "c" },
