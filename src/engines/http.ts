@@ -120,6 +120,7 @@ export class HttpServer {
       const at = pathOf(path);
       tap?.sent?.({ method, url: origin + at, headers: this.#shown(all), body: body ?? "" });
       this.#pools.get(origin)!.dispatch({ origin, path: at, method, headers: all, body: body ?? null }, asked);
+      return origin + at;
     });
     asked.start();
     return asked;
