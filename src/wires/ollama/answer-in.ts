@@ -42,6 +42,12 @@ export class OllamaReader extends AnswerReader {
     this.finish({ reason: entryOf(REASONS, native), native, ended: true });
   }
 
+  override body(body: Fields, text: string): void {
+    const { message, response, done } = body.value;
+    if ((message ?? response ?? done) === undefined) this.broken(text);
+    else this.chunk(body, text);
+  }
+
   end(ended: boolean): void {
     this.finish({ ended });
   }
