@@ -178,7 +178,7 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (isFinal(status)) throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
+      if (isFinal(status) || status >= 600) throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
       const type = headers["content-type"];
       return { status, headers: { ...travelling(headers, status), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {

@@ -1,4 +1,5 @@
 // Which upstream answers for a model, the model lists that clients see, and requests that are passed on as bytes.
+import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
 import type { Request, ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
@@ -456,6 +457,20 @@ describe("requests passed on as bytes", () => {
     const [exchange] = await ended(1);
     expect(exchange).toMatchObject({ outcome: "error", error: { code: "upstream", message: "the upstream closed the connection" } });
     expect(exchange).not.toHaveProperty("brokenOff");
+  });
+  test.each<[string, Parameters<typeof startServer>[0]]>([
+    ["no byte of it", (response) => void response.writeHead(200, { "content-length": 9 }).write("", () => response.destroy())],
+    ["cut gzip", (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}").subarray(0, 5))],
+    ["a status that HTTP does not have", (response) => void response.writeHead(777).end("{}")],
+  ])("an answer of which nothing can be read is an error in the client's form: %s", async (_, handler) => {
+    const upstream = await startServer(async (response, seen, request) => {
+      if (seen.method === "GET") response.writeHead(404).end();
+      else await handler(response, seen, request);
+    });
+    const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    const answer = await ask(url, "POST", "/v1/embeddings", { headers: json, body });
+    expect({ status: answer.status, ...JSON.parse(answer.body) }).toMatchObject({ status: 502, error: { code: "upstream_error" } });
+    expect(await ended(1)).toMatchObject([{ outcome: "error", status: 502, error: { code: "upstream" } }]);
   });
   test("only to an upstream of the same wire", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
