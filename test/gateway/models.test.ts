@@ -412,6 +412,12 @@ describe("requests passed on as bytes", () => {
     expect(answer.headers).not.toHaveProperty("set-cookie");
     expect(upstream.seen.at(-1)).toMatchObject({ url: there, body });
   });
+  test("a refusal, too, with the time to wait", async () => {
+    const upstream = await startServer(answering('{"error":{}}', { status: 429, "retry-after": 7, "retry-after-ms": 6500 }));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    const { status, headers } = await ask(url, "POST", "/v1/embeddings", { headers: json, body });
+    expect({ status, headers }).toMatchObject({ status: 429, headers: { "retry-after": "7", "retry-after-ms": "6500" } });
+  });
   test("under the model's name at the upstream", async () => {
     const upstream = await startServer(answering("{}"));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up", model: "real" }] });
