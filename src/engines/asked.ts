@@ -200,7 +200,8 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     this.#leave();
     if (this.#over) return;
     if (this.#skipped) {
-      this.#skip(this.#skipped);
+      const { "content-encoding": _, ...headers } = this.#skipped.headers;
+      this.#skip({ ...this.#skipped, headers, body: [] }); // half a body says less than the status
       return;
     }
     place?.failed(this.#places.now());

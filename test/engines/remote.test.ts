@@ -279,6 +279,15 @@ describe("if no URL serves the request", () => {
     expect(await eventsOf(engine)).toEqual([{ type: "finish", reason: "error", error: told }]);
   });
 
+  test("of a busy answer that is cut off, the status and the time to wait count", async () => {
+    const cut = await startServer((response) => {
+      response.writeHead(429, { "content-encoding": "gzip", "content-length": 99, "retry-after": "7" });
+      response.write(gzipSync("{}").subarray(0, 12), () => response.destroy());
+    });
+    const [finish] = await eventsOf(remote({ url: [`${cut.url}/v1`, `${nobody}/v1`] }));
+    expect(finish).toMatchObject({ error: { ...told, message: "the server answered with status 429" } });
+  });
+
   test("a busy URL whose answer never ends does not hold up the next", async () => {
     const stuck = await startServer((response) => void response.writeHead(503, { "content-length": 100 }).write("not"));
     const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
