@@ -181,6 +181,15 @@ describe("errors", () => {
   });
 });
 
+test.each(["is cut off", "never ends"])("a refusal whose body %s is that refusal, with its retry time", async (way) => {
+  const server = await startServer((response) => {
+    response.writeHead(429, { "content-length": 99, "retry-after": "7" });
+    response.write("slow d", () => way === "is cut off" && response.destroy());
+  });
+  const [finish] = await eventsOf(remote({ url: server.url, timeouts: { idle: 50 } }));
+  expect(finish).toMatchObject({ error: { code: "rate-limit", message: "slow d", status: 429, retryAfterMs: 7000 } });
+});
+
 describe("aborts", () => {
   test("before the start, before the first event, and in the middle: one finish, aborted", async () => {
     const gone = signalOf();
@@ -208,6 +217,13 @@ describe("aborts", () => {
       { type: "finish", error: { code: "aborted" } },
     ]);
     expect(server.seen).toHaveLength(2);
+  });
+
+  test("in the middle of a refusal: aborted", async () => {
+    const abort = new AbortController();
+    const server = await startServer((response) => void response.writeHead(429).write("slow", () => abort.abort()));
+    const finish = { type: "finish", reason: "error", error: { code: "aborted" } };
+    expect(await eventsOf(remote({ url: server.url }), request, { signal: abort.signal })).toMatchObject([finish]);
   });
 
   test("leaving the loop stops the upstream", async () => {
