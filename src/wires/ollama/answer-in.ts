@@ -1,15 +1,13 @@
 /** Servers' answers: lines of JSON, or one object for everything. A whole body is complete even without `done`. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, JsonObject, Usage } from "../../core/nouns.ts";
+import type { JsonObject, Usage } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
-import { entryOf, restOf, textOf, words } from "../read.ts";
+import { restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { DURATIONS, WIRE } from "./common.ts";
-
-const REASONS: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length", load: "stop", unload: "stop" };
 
 const QUIET = words(`context ${Object.keys(DURATIONS).join(" ")}`);
 const USAGE = { prompt_eval_count: "inputTokens", eval_count: "outputTokens" } as const;
@@ -39,13 +37,13 @@ export class OllamaReader extends AnswerReader {
     for (const call of calls) this.call(call);
     if (done !== true) return;
     this.usage(usage);
-    this.finish({ reason: entryOf(REASONS, native), native, ended: true });
+    this.finish({ reason: native === "length" ? native : "stop", native });
   }
 
   override body(body: Fields, text: string): void {
     const { message, response, done } = body.value;
-    if ((message ?? response ?? done) === undefined) this.broken(text);
-    else this.chunk(body, text);
+    if (message ?? response ?? done) this.chunk(body, text);
+    else this.broken(text);
   }
 
   end(ended: boolean): void {
