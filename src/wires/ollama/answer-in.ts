@@ -1,6 +1,6 @@
 /** Servers' answers: lines of JSON, or one object for everything. A whole body is complete even without `done`. */
 import { isObject } from "../../core/json.ts";
-import type { JsonObject, Usage } from "../../core/nouns.ts";
+import type { Usage } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
@@ -31,7 +31,8 @@ export class OllamaReader extends AnswerReader {
     const done = line.json("done");
     const native = line.text("done_reason");
     const usage = line.read<Usage>(USAGE);
-    this.#own(line.rest()); // an extension precedes the content of its line
+    const rest = line.rest();
+    this.extend(rest && restOf(rest, (key) => !(key in DURATIONS && rest[key] === 0))); // it precedes the content of its line
     this.thinking(thinking ?? "");
     this.text(content ?? "");
     for (const call of calls) this.call(call);
@@ -43,15 +44,11 @@ export class OllamaReader extends AnswerReader {
   override body(body: Fields, text: string): void {
     const { message, response, done } = body.value;
     if (message ?? response ?? done) this.chunk(body, text);
-    else this.broken(text);
+    else this.broken(body.value);
   }
 
   end(ended: boolean): void {
     this.finish({ ended });
-  }
-
-  #own(rest: JsonObject | undefined): void {
-    this.extend(rest && restOf(rest, (key) => !(key in DURATIONS && rest[key] === 0)));
   }
 
   /** Calls come whole. Their indexes are ignored: some servers send 0 for all of them. */
