@@ -4,7 +4,7 @@
  */
 import { StringDecoder } from "node:string_decoder";
 import { CUT_OFF } from "../core/errors.ts";
-import type { ErrorInfo, Event } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Finish } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
 import type { Asking, Listener } from "./asked.ts";
 import type { Hear, Telling } from "./engine.ts";
@@ -109,7 +109,9 @@ class Reading implements Listener, Telling {
     } catch (error) {
       this.#break(error);
     }
-    this.#tell(problem ? last.map((event) => (event.type === "finish" ? failed(problem) : event)) : last);
+    // A refusal has a status, which says more than how the connection ended.
+    const isFinal = ({ error }: Finish): boolean => error?.status !== undefined && problem?.code !== "aborted";
+    this.#tell(last.map((event) => (problem && event.type === "finish" && !isFinal(event) ? failed(problem) : event)));
     if (!this.#finished) this.#tell([failed(problem ?? CUT_OFF)]);
   }
 

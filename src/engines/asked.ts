@@ -1,6 +1,6 @@
 /**
  * One request to a server that may have several URLs: as long as nothing of an answer has arrived, the next URL is tried. undici's
- * callbacks are passed on to a listener.
+ * callbacks are passed on to a listener. If no URL serves the request, the listener gets the answer that says the most.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
@@ -42,6 +42,17 @@ export interface Patience {
   readonly ticker: Ticker;
 }
 
+/** An answer that only says that the server is busy. */
+interface Busy {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array[];
+  bytes: number;
+  /** How long to wait, as far as the server says. */
+  readonly restMs: number;
+}
+
 export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   seat = 0;
   readonly #listener: Listener;
@@ -49,7 +60,8 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   readonly #tap: UpstreamTap | undefined;
   readonly #places: Places<Base>;
   readonly #patience: Patience;
-  readonly #send: (base: Base) => void;
+  /** Returns the URL. */
+  readonly #send: (base: Base) => string;
   readonly #several: boolean;
   /** The URLs to try, and how many were tried. */
   readonly #order: readonly Place<Base>[];
@@ -62,15 +74,18 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   #answered = false;
   /** The current URL has sent headers, even if its answer is skipped. */
   #begun = false;
-  /** Set if the current answer is skipped, since it only says that the server is busy and another URL is left: its bytes so far. */
-  #skipped: number | undefined;
+  #url = "";
+  /** The current answer, if it is skipped: it only says that the server is busy, and another URL is left, or an earlier one has said more. */
+  #skipped: Busy | undefined;
+  /** Of those skipped, the one that says the most: after how short a wait its server may serve the request. */
+  #kept: Busy | undefined;
   /** Set if the answer is compressed, although that was not requested. */
   #unpacker: Transform | undefined;
   #over = false;
   /** Unregisters from the signal. */
   #forget = (): void => {};
 
-  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => void) {
+  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => string) {
     this.#listener = listener;
     this.#signal = signal;
     this.#tap = tap;
@@ -100,7 +115,8 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   }
   tick(now: number): void {
     const { headersMs, idleMs } = this.#patience;
-    if (this.#paused || now - this.#lastMs < (this.#begun ? idleMs : headersMs)) return;
+    const limitMs = !this.#begun ? headersMs : this.#skipped ? Math.min(idleMs, MAX_SKIPPED_MS) : idleMs;
+    if (this.#paused || now - this.#lastMs < limitMs) return;
     this.#controller?.abort(this.#begun ? new errors.BodyTimeoutError() : new errors.HeadersTimeoutError());
   }
   abort(): void {
@@ -120,7 +136,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     place.busy++;
     this.#place = place;
     this.#skipped = undefined;
-    this.#send(place.base);
+    this.#url = this.#send(place.base);
     return true;
   }
 
@@ -145,58 +161,98 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     this.#patience.ticker.watch(this);
     if (this.#over) controller.abort(new errors.RequestAbortedError());
   }
-  onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#over || status < 200) return;
     this.#begun = true;
     this.#lastMs = performance.now();
-    const encoding = encodingOf(received["content-encoding"]);
-    if (encoding !== undefined) delete received["content-encoding"]; // the listener gets the body decompressed
-    const headers = plain(received);
     if (!BUSY.has(status)) this.#place?.worked();
     else {
-      this.#place?.failed(this.#places.now(), restOf(headers));
-      if (this.#several && this.#tried < this.#order.length) {
-        this.#skipped = 0;
+      const restMs = restOf(headers);
+      this.#place?.failed(this.#places.now(), restMs);
+      const busy: Busy = { url: this.#url, status, headers, body: [], bytes: 0, restMs: restMs ?? Number.POSITIVE_INFINITY };
+      if (this.#several && (this.#tried < this.#order.length || this.#isLess(busy))) {
+        this.#skipped = busy;
         return;
       }
     }
-    this.#answered = true;
-    if (encoding !== undefined && !this.#unpack(encoding)) return;
-    this.#tap?.answered?.({ status, headers });
-    this.#listener.answered(status, headers);
+    this.#begin(status, headers);
   }
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#over) return;
-    this.#lastMs = performance.now();
-    if (this.#skipped !== undefined) {
-      this.#skipped += chunk.length;
-      if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
+    const busy = this.#skipped;
+    if (busy) {
+      busy.body.push(chunk);
+      busy.bytes += chunk.length;
+      if (busy.bytes > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
       return;
     }
-    if (!this.#unpacker) this.#received(chunk);
-    else if (!this.#unpacker.write(chunk)) controller.pause(); // decompressed, a little may become much
+    this.#lastMs = performance.now();
+    if (!this.#read(chunk)) controller.pause();
   }
   onResponseEnd(): void {
     this.#leave();
-    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
-    if (this.#unpacker) this.#unpacker.end();
-    else this.#ended();
+    if (this.#over) return;
+    if (this.#skipped) this.#skip(this.#skipped);
+    else this.#finish();
   }
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const place = this.#place;
     this.#leave();
-    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    if (this.#over) return;
+    if (this.#skipped) {
+      const { "content-encoding": _, ...headers } = this.#skipped.headers;
+      this.#skip({ ...this.#skipped, headers, body: [] }); // half a body says less than the status
+      return;
+    }
     place?.failed(this.#places.now());
     const code = codeOf(error);
     const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
     if (again && this.#next()) return;
-    if (this.#unpacker)
+    if (this.#kept && !this.#answered) this.#tell(this.#kept);
+    else if (this.#unpacker)
       this.#unpacker.write("", () => this.#failed(error)); // after all that was received before
     else this.#failed(error);
   }
 
+  // Skipped answers
+
+  #isLess({ restMs }: Busy): boolean {
+    return this.#kept !== undefined && this.#kept.restMs < restMs;
+  }
+  #skip(busy: Busy): void {
+    const kept = this.#isLess(busy) ? this.#kept : busy;
+    this.#kept = kept;
+    if (!this.#next() && kept) this.#tell(kept);
+  }
+  #tell({ url, status, headers, body }: Busy): void {
+    this.#begin(status, headers, url);
+    for (const chunk of body) this.#read(chunk);
+    this.#finish();
+  }
+
   // To the tap and the listener
 
+  #begin(status: number, received: IncomingHttpHeaders, url?: string): void {
+    this.#answered = true;
+    const encoding = encodingOf(received["content-encoding"]);
+    if (encoding !== undefined) {
+      delete received["content-encoding"]; // the listener gets the body decompressed
+      if (!this.#unpack(encoding)) return;
+    }
+    const headers = plain(received);
+    this.#tap?.answered?.({ status, headers, url });
+    this.#listener.answered(status, headers);
+  }
+  /** `false`: it is enough for now; decompressed, a little may become much. */
+  #read(chunk: Uint8Array): boolean {
+    if (this.#unpacker) return this.#unpacker.write(chunk);
+    this.#received(chunk);
+    return true;
+  }
+  #finish(): void {
+    if (this.#unpacker) this.#unpacker.end();
+    else this.#ended();
+  }
   #received(bytes: Uint8Array): void {
     if (this.#over) return;
     this.#tap?.received?.(bytes);
@@ -239,10 +295,11 @@ function plain(headers: IncomingHttpHeaders): Headers {
 
 /** Statuses with which another URL is tried. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504, 529]);
-/** How many bytes of a skipped answer are read before it is aborted. */
+/** How much of a skipped answer is read before it is aborted. */
 const MAX_SKIPPED = 65_536;
+const MAX_SKIPPED_MS = 1000;
 
-function restOf(headers: Headers): number | undefined {
+function restOf(headers: IncomingHttpHeaders): number | undefined {
   const seconds = Number(headers["retry-after"]);
   return seconds > 0 ? seconds * 1000 : undefined;
 }

@@ -49,7 +49,8 @@ export interface CallOptions {
 /** Receives what is sent to a server and what comes back, byte for byte, without the credentials. */
 export interface UpstreamTap {
   sent?(request: { method: string; url: string; headers: Headers; body: string | Uint8Array }): void;
-  answered?(answer: { status: number; headers: Headers }): void;
+  /** `url`: set if it is not the answer to the last request that was sent. */
+  answered?(answer: { status: number; headers: Headers; url?: string | undefined }): void;
   received?(bytes: Uint8Array): void;
   /** The exchange is over. `whole`: the answer is complete; otherwise it broke off or was aborted. */
   over?(whole: boolean): void;

@@ -120,6 +120,7 @@ export class HttpServer {
       const at = pathOf(path);
       tap?.sent?.({ method, url: origin + at, headers: this.#shown(all), body: body ?? "" });
       this.#pools.get(origin)!.dispatch({ origin, path: at, method, headers: all, body: body ?? null }, asked);
+      return origin + at;
     });
     asked.start();
     return asked;
@@ -239,9 +240,9 @@ const TRAVELLING = [
 /**
  * The headers to pass on. The client gets a 502 for a refused key or a redirect and would retry, in vain: `x-should-retry` prevents that.
  */
-export function travelling(headers: Headers, status: number): Headers {
+export function travelling(headers: Headers, status: number, more: readonly string[] = []): Headers {
   const found: Record<string, string> = isFinal(status) ? { "x-should-retry": "false" } : {};
-  for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
+  for (const name of [...TRAVELLING, ...more]) if (headers[name] !== undefined) found[name] = headers[name];
   return found;
 }
 

@@ -178,9 +178,8 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (isFinal(status)) throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
-      const type = headers["content-type"];
-      return { status, headers: { ...travelling(headers, status), ...(type === undefined ? {} : { "content-type": type }) }, body };
+      if (isFinal(status) || status >= 600) throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
+      return { status, headers: travelling(headers, status, PASSED_ON), body };
     } catch (error) {
       throw this.#server.thrown(error);
     }
@@ -212,6 +211,9 @@ export class Remote implements Engine {
     return { feed: (text) => clean(decoder.feed(text)), flush: () => clean(decoder.flush()) };
   }
 }
+
+/** Headers of an answer whose body is not read here. */
+const PASSED_ON = ["content-type", "retry-after", "retry-after-ms"];
 
 /** How long an identification is cached: another server may be started in its place. */
 const IDENTIFIED_MS = 60_000;

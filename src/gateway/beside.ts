@@ -1,8 +1,10 @@
 /** All answers other than generation: lists of models, probes, token counts, and bytes passed on unread. */
+import { once } from "node:events";
 import { Readable } from "node:stream";
 import { CUT_OFF } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
+import { EngineError } from "../engines/error.ts";
 import { ASIDE_MS, bodyText } from "../engines/http.ts";
 import { codeOf, PROBLEMS } from "../engines/problems.ts";
 import { readBody } from "../wires/fields.ts";
@@ -22,6 +24,8 @@ export async function look(route: Route, models: Models, body: string): Promise<
   switch (route.kind) {
     case "models":
       return encodeModelList(route.wire, await models.list());
+    case "catalogue":
+      return { models: [] }; // Codex describes models in a form of its own, and adds these to those that it knows
     case "model":
       return encodeModel(route.wire, await known(models, route.id));
     case "show": {
@@ -83,8 +87,10 @@ export async function passOn(passage: Passage, route: Route & { kind: "pass" }, 
   const renamed = (): JsonObject => (isInBody ? withNumbersOf(asked, { ...asked, model: name }) : named(asked, name));
   const text = name === (isInBody ? asked.model : model) ? body : printBody(renamed()); // seeds over 2^53 keep their digits
   const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
+  const stream = Readable.from(watched(answer.body, passage), { objectMode: false });
+  await once(stream, "readable"); // if there is nothing to read, the client gets an error in its own format
   const reply = passage.head(answer.status, answer.headers);
-  reply.send(Readable.from(watched(answer.body, passage), { objectMode: false }));
+  reply.send(stream);
   await reply;
 }
 
@@ -97,7 +103,7 @@ function named(asked: JsonObject, name: string): JsonObject {
 
 const familyOf = (wire: string | undefined): string | undefined => wire?.replace(/^openai-.*/, "openai");
 
-/** If the body breaks off, Fastify cuts the connection; that is noted here, or the log would say that the client left. */
+/** If the body breaks off after its beginning, Fastify cuts the connection; that is noted here, or the log would say that the client left. */
 async function* watched(body: AsyncIterable<Uint8Array>, passage: Passage): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of body) {
@@ -105,10 +111,11 @@ async function* watched(body: AsyncIterable<Uint8Array>, passage: Passage): Asyn
       yield chunk;
     }
   } catch (error) {
+    const info = error instanceof EngineError ? error.info : (PROBLEMS[codeOf(error)] ?? CUT_OFF);
     if (!passage.exchange.brokenOff) {
-      passage.broken = true;
-      passage.account.fail(PROBLEMS[codeOf(error)] ?? CUT_OFF);
+      passage.broken = passage.reply.raw.headersSent;
+      passage.account.fail(info);
     }
-    throw error;
+    throw new EngineError(info, { cause: error });
   }
 }

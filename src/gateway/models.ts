@@ -45,17 +45,25 @@ export class Models {
       return afterwards(rule?.model ?? onlyModel(only, asked), (model) => targetOf(only, model, rule));
     }
     const name = rule?.model ?? asked;
-    const slash = name.indexOf("/");
-    const named = slash > 0 ? this.#upstreams.get(name.slice(0, slash)) : undefined;
-    return named ? targetOf(named, name.slice(slash + 1), rule) : this.#listed(name, rule);
+    const [upstream, model] = this.#named(name);
+    if (!upstream) return this.#listed(name, rule);
+    const named = targetOf(upstream, model, rule);
+    return afterwards(upstream.list(), (models) => (mayHave(models, model) ? named : this.#listed(name, rule, named)));
   }
 
-  async #listed(asked: string, rule: ModelRule | undefined): Promise<Target> {
+  /** The upstream in a name such as `local/qwen3`, and its own name for the model. Such a name can also be a model's own. */
+  #named(name: string): [upstream: Upstream | undefined, model: string] {
+    const slash = name.indexOf("/");
+    return [this.#upstreams.get(name.slice(0, Math.max(slash, 0))), name.slice(slash + 1)];
+  }
+
+  async #listed(asked: string, rule: ModelRule | undefined, otherwise?: Target): Promise<Target> {
     const all = (await this.#all((upstream) => upstream.list())).flatMap(([upstream, models = []]) =>
       models.map(({ id }) => ({ upstream, id })),
     );
     const found = all.find(({ id }) => id === asked);
     if (found) return targetOf(found.upstream, asked, rule);
+    if (otherwise) return otherwise;
     const known = all.map(({ upstream, id }) => (all.filter((other) => other.id === id).length > 1 ? `${upstream.name}/${id}` : id));
     throw new Refusal(404, `no upstream has the model "${asked}"${known.length > 0 ? `; there are: ${shortList(known)}` : ""}`);
   }
@@ -76,7 +84,7 @@ export class Models {
     return rule?.context ?? this.#upstreams.get(upstream)?.contextOf(model);
   }
 
-  /** The models that clients can ask for: names of rules, then the upstreams' lists. A name listed before gets its upstream's name as prefix. */
+  /** The models that clients can ask for: names of rules, then the upstreams' lists. A name with another meaning gets its upstream's name as prefix. */
   async list(): Promise<ModelInfo[]> {
     const lists = await this.#all((upstream) => upstream.described());
     const ruled = this.#rules.filter(({ name }) => !name.includes("*")).map(({ name }) => name);
@@ -84,7 +92,9 @@ export class Models {
     for (const id of ruled) found.set(id, this.#described(id, await this.#targetOf(id)));
     for (const [{ name }, models] of lists) {
       for (const model of models) {
-        const id = found.has(model.id) && !ruled.includes(model.id) ? `${name}/${model.id}` : model.id;
+        const [other, theirs] = this.#named(model.id);
+        const isTaken = found.has(model.id) || (other !== undefined && mayHave(other.last, theirs));
+        const id = isTaken && !ruled.includes(model.id) ? `${name}/${model.id}` : model.id;
         if (!found.has(id)) found.set(id, { ...model, id });
       }
     }
@@ -136,12 +146,15 @@ const targetOf = (upstream: Upstream, model: string, rule: ModelRule | undefined
   rule,
 });
 
+/** An upstream without a list may have any model. */
+const mayHave = (models: readonly ModelInfo[] | undefined, model: string): boolean => models?.some(({ id }) => id === model) ?? true;
+
 /** If an upstream has only one model, clients that ask for another one by habit get that. */
 const onlyModel = (upstream: Upstream, asked: string): string | Promise<string> =>
   afterwards(upstream.list(), (models = []) => (models.length === 1 && models[0] ? models[0].id : asked));
 
 /** Applies `make`, synchronously unless the value is a promise. */
-const afterwards = <T, U>(value: T | Promise<T>, make: (value: T) => U): U | Promise<U> =>
+const afterwards = <T, U>(value: T | Promise<T>, make: (value: T) => U | Promise<U>): U | Promise<U> =>
   value instanceof Promise ? value.then(make) : make(value);
 
 const shortList = (names: readonly string[]): string =>

@@ -16,7 +16,7 @@ export type Route = { readonly wire: WireId } /** `model`: from an Azure path. *
   | { readonly kind: "count"; readonly path: string }
   /** Bytes for an upstream of the same wire; `behind`: what follows the model's name, if the upstream's path contains it. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
-  | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
+  | { readonly kind: "models" | "catalogue" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
   | { readonly kind: "page"; readonly file: PageFile }
   /** `name` absent: the list of all exchanges. */
   | { readonly kind: "exchanges"; readonly name?: string | undefined }
@@ -155,7 +155,8 @@ function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefin
   const isGemini = /^\/v1(beta|alpha)|\/publishers\/google$/.test(prefix) || rest.startsWith("/tunedModels/");
   const wire = isGemini ? "gemini" : callerOf(visit);
   const isOfKey = rest === "/models/user" && visit.path.includes("/api/v1/"); // where OpenRouter lists a key's models, and where Zed looks
-  if (rest === "/models" || isOfKey) return allowed(get({ kind: "models", wire }), method);
+  const kind = visit.query.client_version === undefined ? "models" : "catalogue"; // sent by Codex
+  if (rest === "/models" || isOfKey) return allowed(get({ kind, wire }), method);
   const [, collection = "", given = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
   const name = given.replace(/%3A(?=\w+$)/i, ":"); // some clients escape the colon, too
   if (name === "") return undefined;
@@ -191,7 +192,7 @@ function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
 }
 
 const WRONG_BASE =
-  "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 behind it for OpenAI clients";
+  "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 added for OpenAI clients";
 const NOT_HERE = `chats, token counts, models and embeddings are here, and no files, batches or what else an API has; if a chat was meant, ${WRONG_BASE}`;
 
 /** After a known prefix, an unknown rest means a missing feature, unless it ends in an endpoint that exists: then the base URL is wrong. */

@@ -24,7 +24,7 @@ export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}
   const rounds = isOwn ? given.messages : inRounds(given.messages);
   const pairs = !isOwn || able.pairs === true;
   const messages = pairs ? withResultsFirst(rounds) : rounds;
-  if (messages !== rounds) warnings.converted("what was said between the results of a round", "messages behind them");
+  if (messages !== rounds) warnings.converted("what was said between the results of a round", "messages after them");
   request.messages = adaptMessages(messages, able, profile, warnings, pairs);
   const last = request.messages.at(-1);
   if (!isOwn && last?.role === "assistant" && able.wantsUser?.test(given.model) && !hasCalls({ messages: [last] })) {
@@ -71,7 +71,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   if (output?.description !== undefined && !able.describedOutput) request.output = asDescribed(output, warnings);
   for (const key in sampling) if (!isSaid(key, able.sampling)) warnings.dropped(key);
   if (stop && stop.length > (able.stops ?? stop.length)) {
-    warnings.dropped(able.stops ? `every stop string behind the first ${able.stops}` : "stop");
+    warnings.dropped(able.stops ? `every stop string after the first ${able.stops}` : "stop");
     request.stop = stop.slice(0, able.stops);
   }
   if (parallelCalls === false && !able.parallelCalls) warnings.dropped("the wish for one call at a time");

@@ -1,5 +1,6 @@
 // The engine that speaks a wire over HTTP, against real servers on loopback.
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { createBrotliCompress, createDeflate, createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -180,6 +181,15 @@ describe("errors", () => {
   });
 });
 
+test.each(["is cut off", "never ends"])("a refusal whose body %s is that refusal, with its retry time", async (way) => {
+  const server = await startServer((response) => {
+    response.writeHead(429, { "content-length": 99, "retry-after": "7" });
+    response.write("slow d", () => way === "is cut off" && response.destroy());
+  });
+  const [finish] = await eventsOf(remote({ url: server.url, timeouts: { idle: 50 } }));
+  expect(finish).toMatchObject({ error: { code: "rate-limit", message: "slow d", status: 429, retryAfterMs: 7000 } });
+});
+
 describe("aborts", () => {
   test("before the start, before the first event, and in the middle: one finish, aborted", async () => {
     const gone = signalOf();
@@ -207,6 +217,13 @@ describe("aborts", () => {
       { type: "finish", error: { code: "aborted" } },
     ]);
     expect(server.seen).toHaveLength(2);
+  });
+
+  test("in the middle of a refusal: aborted", async () => {
+    const abort = new AbortController();
+    const server = await startServer((response) => void response.writeHead(429).write("slow", () => abort.abort()));
+    const finish = { type: "finish", reason: "error", error: { code: "aborted" } };
+    expect(await eventsOf(remote({ url: server.url }), request, { signal: abort.signal })).toMatchObject([finish]);
   });
 
   test("leaving the loop stops the upstream", async () => {
@@ -250,6 +267,49 @@ test("of several URLs, the next replaces one that is overloaded in Anthropic's w
   const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
   const engine = remote({ url: [`${busy.url}/v1`, `${server.url}/v1`] });
   for (let n = 0; n < 4; n++) expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
+});
+
+describe("if no URL serves the request", () => {
+  const limited = (seconds: number): Parameters<typeof startServer>[0] =>
+    answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": seconds });
+  const zipped: Parameters<typeof startServer>[0] = (response) => {
+    const headers = { "content-type": "application/json", "content-encoding": "gzip", "retry-after": "7" };
+    response.writeHead(429, headers).end(gzipSync('{"error":{"message":"slow down"}}'));
+  };
+  const busy = answering('{"error":{"message":"not now"}}', { status: 503 });
+  const urlOf = async (handler: Parameters<typeof startServer>[0] | undefined) => (handler ? (await startServer(handler)).url : nobody);
+  const told = { code: "rate-limit", message: "slow down", status: 429, retryAfterMs: 7000 };
+
+  test.each([
+    ["it is busy, and the next cannot be reached", [limited(7), undefined]],
+    ["it is busy, and the next closes the connection", [limited(7), (response: ServerResponse) => void response.destroy()]],
+    ["it is busy, and the next does not say how long it will be", [limited(7), busy]],
+    ["it is busy for less time than the next", [limited(7), limited(60)]],
+    ["it is busy for more time than the next", [limited(60), limited(7)]],
+    ["three are busy", [busy, limited(7), limited(60)]],
+    ["it is busy, and says so in gzip", [zipped, undefined]],
+  ])("the error is the one that says most: %s", async (_, handlers) => {
+    const urls = [];
+    for (const handler of handlers) urls.push(`${await urlOf(handler)}/v1`);
+    const engine = remote({ url: urls });
+    expect(await eventsOf(engine)).toEqual([{ type: "finish", reason: "error", error: told }]);
+  });
+
+  test("of a busy answer that is cut off, the status and the time to wait count", async () => {
+    const cut = await startServer((response) => {
+      response.writeHead(429, { "content-encoding": "gzip", "content-length": 99, "retry-after": "7" });
+      response.write(gzipSync("{}").subarray(0, 12), () => response.destroy());
+    });
+    const [finish] = await eventsOf(remote({ url: [`${cut.url}/v1`, `${nobody}/v1`] }));
+    expect(finish).toMatchObject({ error: { ...told, message: "the server answered with status 429" } });
+  });
+
+  test("a busy URL whose answer never ends does not hold up the next", async () => {
+    const stuck = await startServer((response) => void response.writeHead(503, { "content-length": 100 }).write("not"));
+    const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
+    const engine = remote({ url: [`${stuck.url}/v1`, `${server.url}/v1`], timeouts: { idle: 60_000 } });
+    expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
+  });
 });
 
 test("onAnswer is called before the first event, with the upstream's ids and the warnings", async () => {

@@ -478,7 +478,7 @@ describe("more stop strings than a server accepts", () => {
       });
       expect([status, headers["x-dragoman-warnings"]]).toEqual([
         200,
-        "the model refuses every stop string behind the first 4: it was asked without",
+        "the model refuses every stop string after the first 4: it was asked without",
       ]);
     }
     expect(bodies.map(({ stop }) => (stop as Json[]).length)).toEqual([5, 4, 4]);
@@ -577,7 +577,7 @@ describe("messages after a tool result, if only the model may speak there", () =
       const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 9, messages });
       expect([status, headers["x-dragoman-warnings"]]).toEqual([
         200,
-        expect.stringContaining("the model takes nothing behind a tool's result"),
+        expect.stringContaining("the model takes nothing after a tool's result"),
       ]);
     }
     expect(bodies).toHaveLength(3);

@@ -1,4 +1,5 @@
 // Which upstream answers for a model, the model lists that clients see, and requests that are passed on as bytes.
+import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
 import type { Request, ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
@@ -43,6 +44,16 @@ describe("a requested model finds its rule", () => {
     expect(await models.resolve("m")).toMatchObject({ upstream: "one", model: "m" });
     expect(await models.resolve("two/m")).toMatchObject({ upstream: "two", model: "m" });
     await expect(models.resolve("z")).rejects.toThrow("there are: one/m, a, two/m");
+  });
+  test("a model's own name may begin with the name of an upstream, unless that has the rest of it; what is listed can be asked for", async () => {
+    const models = new Models({ hub: engine("hub/auto", "lab/big", "lab/small"), lab: engine("big"), down: broken() });
+    expect((await models.list()).map(({ id }) => id)).toEqual(["hub/auto", "hub/lab/big", "lab/small", "big"]);
+    expect(await models.resolve("hub/auto")).toMatchObject({ upstream: "hub", model: "hub/auto" });
+    expect(await models.resolve("hub/lab/big")).toMatchObject({ upstream: "hub", model: "lab/big" });
+    expect(await models.resolve("lab/big")).toMatchObject({ upstream: "lab", model: "big" });
+    expect(await models.resolve("lab/small")).toMatchObject({ upstream: "hub", model: "lab/small" });
+    expect(await models.resolve("lab/new")).toMatchObject({ upstream: "lab", model: "new" });
+    expect(await models.resolve("down/x")).toMatchObject({ upstream: "down", model: "x" });
   });
   test("rules and aliases choose upstream and model", async () => {
     const rules = [
@@ -235,6 +246,9 @@ describe("model lists", () => {
     expect((await get("/v1/models/a%2Fb:c")).body).toEqual(entry);
     expect((await get("/v1/models/a/b:c")).body).toEqual(entry);
   });
+  test("Codex, which asks for its own catalogue, keeps the models that it knows", async () => {
+    expect((await get("/v1/models?client_version=0.166.0")).body).toEqual({ models: [] });
+  });
   test("OpenRouter's clients find the fields they decide by, under both of their paths", async () => {
     const { url } = await startGateway({ upstreams: { up: createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] }) } });
     const entry = { id: "m", name: "m", context_length: 4096, supported_parameters: expect.arrayContaining(["tools"]) };
@@ -398,6 +412,12 @@ describe("requests passed on as bytes", () => {
     expect(answer.headers).not.toHaveProperty("set-cookie");
     expect(upstream.seen.at(-1)).toMatchObject({ url: there, body });
   });
+  test("a refusal, too, with the time to wait", async () => {
+    const upstream = await startServer(answering('{"error":{}}', { status: 429, "retry-after": 7, "retry-after-ms": 6500 }));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    const { status, headers } = await ask(url, "POST", "/v1/embeddings", { headers: json, body });
+    expect({ status, headers }).toMatchObject({ status: 429, headers: { "retry-after": "7", "retry-after-ms": "6500" } });
+  });
   test("under the model's name at the upstream", async () => {
     const upstream = await startServer(answering("{}"));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up", model: "real" }] });
@@ -443,6 +463,20 @@ describe("requests passed on as bytes", () => {
     const [exchange] = await ended(1);
     expect(exchange).toMatchObject({ outcome: "error", error: { code: "upstream", message: "the upstream closed the connection" } });
     expect(exchange).not.toHaveProperty("brokenOff");
+  });
+  test.each<[string, Parameters<typeof startServer>[0]]>([
+    ["no byte of it", (response) => void response.writeHead(200, { "content-length": 9 }).write("", () => response.destroy())],
+    ["cut gzip", (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}").subarray(0, 5))],
+    ["a status that HTTP does not have", (response) => void response.writeHead(777).end("{}")],
+  ])("an answer of which nothing can be read is an error in the client's form: %s", async (_, handler) => {
+    const upstream = await startServer(async (response, seen, request) => {
+      if (seen.method === "GET") response.writeHead(404).end();
+      else await handler(response, seen, request);
+    });
+    const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    const answer = await ask(url, "POST", "/v1/embeddings", { headers: json, body });
+    expect({ status: answer.status, ...JSON.parse(answer.body) }).toMatchObject({ status: 502, error: { code: "upstream_error" } });
+    expect(await ended(1)).toMatchObject([{ outcome: "error", status: 502, error: { code: "upstream" } }]);
   });
   test("only to an upstream of the same wire", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });

@@ -24,6 +24,7 @@ test.each<[string, object]>([
   ["GET /api/tags", { kind: "models", wire: "ollama" }],
   ["GET /v1beta/models", { kind: "models", wire: "gemini" }],
   ["GET /v1/models", { kind: "models", wire: "openai-chat" }],
+  ["GET /v1/models?client_version=0.166.0", { kind: "catalogue", wire: "openai-chat" }],
   ["GET /health", { kind: "health" }],
   ["HEAD /", { kind: "root" }],
   ["HEAD /api/hello", { kind: "root" }],

@@ -633,6 +633,10 @@ describe("answers read from servers' streams", () => {
       expect(response.content.map(({ type }) => type)).toEqual(["thinking", "text", "tool-call", "tool-call"]);
     }
   });
+  test.each([{}, { detail: "Not Found" }])("a body that is not an answer is quoted in the error: %j", (body) => {
+    const error = { code: "upstream", message: `the server sent an invalid answer: ${JSON.stringify(body)}` };
+    expect(ollama.decodeResponse(body)).toEqual({ content: [], finish: { reason: "error", error } });
+  });
   test("a model that was only loaded gives an empty answer", () => {
     const response = ollama.decodeResponse(fixture("answer-loaded.json"));
     expect(response).toEqual({ model: "qwen3", content: [], finish: { reason: "stop", native: "load" } });

@@ -53,7 +53,7 @@ test.each(["openai-chat", "ollama"] as const)(
     const { messages: sent } = body as { messages: { role: string }[] };
     expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool", "user", "user", "assistant"]);
     expect(context.warnings.map(({ message }) => message)).toContain(
-      "what was said between the results of a round was sent as messages behind them",
+      "what was said between the results of a round was sent as messages after them",
     );
   },
 );

@@ -3,7 +3,8 @@
  *
  *     calculate("2 * (3 + 4)^2 + 15% of 80")    // 110
  *
- * Precedence, from low to high: sums, products, signs, powers. `%` between two numbers is the remainder, after a number it is a percentage.
+ * Precedence, from low to high: sums, products, signs, powers. `%` between two numbers is the remainder, after a number it is a percentage:
+ * `7 % -3` is a remainder, `50% - 3` a difference.
  */
 
 const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, π: Math.PI, e: Math.E, tau: 2 * Math.PI };
@@ -36,7 +37,9 @@ const SEVERAL: ReadonlySet<string> = new Set(["min", "max", "hypot"]);
 /** Spellings of the same sign. */
 const SIGNS: Readonly<Record<string, string>> = { "×": "*", "·": "*", "÷": "/", ":": "/", "−": "-", "**": "^" };
 
-const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*\*|[-+*/^%(),×·÷:−!])|([a-zA-Zπ]\w*))/y;
+/** A `%` that is followed by a number with a sign, as its blanks show. */
+const REMAINDER = "% ";
+const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*\*|(?<= )% (?=[-+−]\S)|[-+*/^%(),×·÷:−!])|([a-zA-Zπ]\w*))/y;
 /** Far more than written by hand, and too short to nest too deep for the stack. */
 const MAX_LENGTH = 1000;
 
@@ -94,7 +97,7 @@ class Parser {
     for (;;) {
       if (this.#take("*") || this.#take("of")) value *= this.#sign();
       else if (this.#take("/")) value /= this.#sign();
-      else if (this.#take("%")) value %= this.#sign();
+      else if (this.#take("%") || this.#take(REMAINDER)) value %= this.#sign();
       else if (this.#isText("(") || this.#next.type === "name")
         value *= this.#power(); // 2(3 + 4), 2 pi
       else return value;

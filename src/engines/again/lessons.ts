@@ -170,7 +170,7 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
   speaksNext: {
     learn: ({ error }, request) => refusesBehind(error, request) || undefined,
     heed: (request) => {
-      const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
+      const message = "the model takes nothing after a tool's result: what was said or shown there is told in the result";
       if (isAnyBehind(request))
         return { request: { ...request, messages: intoResults(request.messages) }, warning: { code: "converted", message } };
     },
@@ -204,7 +204,7 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
     heed: (request, most) => {
       const { stop = [] } = request;
       if (stop.length > most)
-        return { request: { ...request, stop: stop.slice(0, most) }, warning: dropped([`every stop string behind the first ${most}`]) };
+        return { request: { ...request, stop: stop.slice(0, most) }, warning: dropped([`every stop string after the first ${most}`]) };
     },
   },
   isNewer: {

@@ -89,7 +89,7 @@ function lossesOf(
   const losses: readonly (readonly [isLost: boolean | undefined, code: string, message: string])[] = [
     [isLowered, "max-tokens", `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context`],
     [isStripped, "control-tokens", `the upstream may take the marks of ${dialect.id} out of the text, and then no call can be read`],
-    [wanted.length > stops.length, "dropped", `the upstream takes ${stops.length} stop strings: every one behind them was dropped`],
+    [wanted.length > stops.length, "dropped", `the upstream takes ${stops.length} stop strings: every one after them was dropped`],
   ];
   return losses.flatMap(([isLost, code, message]) => (isLost ? [{ code, message }] : []));
 }

@@ -143,8 +143,11 @@ class Recordist implements Tap {
       const text = typeof body === "string" ? body : new TextDecoder().decode(body);
       this.#upstream.push({ request: this.#kept({ method, url, headers, body: text }), ms: this.#ms, pieces: [] });
     },
-    answered: (response) => {
-      const last = this.#upstream.at(-1);
+    answered: ({ url, ...response }) => {
+      const drafts = this.#upstream;
+      const at = drafts.findLastIndex(({ request }) => request.url === url);
+      if (at >= 0) drafts.push(...drafts.splice(at, 1)); // the last one is the one whose answer reached the client
+      const last = drafts.at(-1);
       if (last) last.response = { ms: this.#ms, ...response };
     },
     received: (bytes) => {

@@ -1,15 +1,13 @@
 /** Servers' answers: lines of JSON, or one object for everything. A whole body is complete even without `done`. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, JsonObject, Usage } from "../../core/nouns.ts";
+import type { Usage } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
-import { entryOf, restOf, textOf, words } from "../read.ts";
+import { restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { DURATIONS, WIRE } from "./common.ts";
-
-const REASONS: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length", load: "stop", unload: "stop" };
 
 const QUIET = words(`context ${Object.keys(DURATIONS).join(" ")}`);
 const USAGE = { prompt_eval_count: "inputTokens", eval_count: "outputTokens" } as const;
@@ -33,21 +31,24 @@ export class OllamaReader extends AnswerReader {
     const done = line.json("done");
     const native = line.text("done_reason");
     const usage = line.read<Usage>(USAGE);
-    this.#own(line.rest()); // an extension precedes the content of its line
+    const rest = line.rest();
+    this.extend(rest && restOf(rest, (key) => !(key in DURATIONS && rest[key] === 0))); // it precedes the content of its line
     this.thinking(thinking ?? "");
     this.text(content ?? "");
     for (const call of calls) this.call(call);
     if (done !== true) return;
     this.usage(usage);
-    this.finish({ reason: entryOf(REASONS, native), native, ended: true });
+    this.finish({ reason: native === "length" ? native : "stop", native });
+  }
+
+  override body(body: Fields, text: string): void {
+    const { message, response, done } = body.value;
+    if (message ?? response ?? done) this.chunk(body, text);
+    else this.broken(body.value);
   }
 
   end(ended: boolean): void {
     this.finish({ ended });
-  }
-
-  #own(rest: JsonObject | undefined): void {
-    this.extend(rest && restOf(rest, (key) => !(key in DURATIONS && rest[key] === 0)));
   }
 
   /** Calls come whole. Their indexes are ignored: some servers send 0 for all of them. */

@@ -269,6 +269,12 @@ describe("an upstream with several URLs", () => {
     for (const leave of streams) leave();
   });
 
+  test("if one is busy and the others are dead, the client is told when to come back", async () => {
+    const busy = await startUpstream("limit");
+    const { url } = await startGateway([busy.url, nobody]);
+    expect(await chat(url)).toMatchObject({ status: 429, headers: { "retry-after": "7" }, body: expect.stringContaining("slow down") });
+  });
+
   test("if all are dead, the answer is a 503, which clients retry", async () => {
     const { url } = await startGateway([nobody, nobody]);
     expect((await chat(url)).status).toBe(503);
