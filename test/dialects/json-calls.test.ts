@@ -108,6 +108,11 @@ describe("hermes: a call of a declared tool at the start of an answer needs no t
   test("without declared tools it is text", () => expect(lines(hermes, call)).toEqual([`text ${call}`]));
 });
 
+test("of a repeated name the first counts, whatever the others are", () => {
+  const text = '<tool_call>{"name": "f", "arguments": {}, "name": null, "tool_name": 5, "name": "g"}';
+  expect(lines(hermes, text)).toEqual(["call f{}"]);
+});
+
 test("extra braces before the end of a call are not text", () => {
   const call = '<tool_call>{"name": "f", "arguments": {"a": "x"}}';
   for (const dialect of [hermes, getDialect("granite"), getDialect("smollm3")]) {
