@@ -119,6 +119,7 @@ test("extra braces before the end of a call are not text", () => {
     expect(lines(dialect, `${call}}}\n</tool_call>Done`)).toEqual(['call f{"a":"x"}', "control }}\n</tool_call>", "text Done"]);
     expect(lines(dialect, `${call}} is it.`)).toEqual(['call f{"a":"x"}', "text } is it."]);
   }
+  expect(lines(mistral, "[TOOL_CALLS]f[ARGS]{}}</s>")).toEqual(["call f{}", "control }</s>"]);
 });
 
 describe("xlam", () => {

@@ -216,7 +216,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   const behind = behindCall(false);
   const separatedBehind = behindCall(true);
   /** After an object that is not in a list: its block's closer, or another object. Anything else is text. */
-  const closingOne = closingThen(speak, behind, 125);
+  const closingOne = closingThen(speak, behind);
 
   const marked: Step = (s) => {
     around(s, MARKED | SURE);
