@@ -31,6 +31,11 @@ describe("llama3", () => {
     expect(lines(llama3, `Here: ${call} ok`)).toEqual([`text Here: ${call} ok`]);
     expect(lines(llama3, 'Here: {"name": "g", "parameters": {}}', { tools })).toEqual(['text Here: {"name": "g", "parameters": {}}']);
   });
+  test("text behind a call in the line, or behind the tag, is text before a call of the next line", () => {
+    const other = '{"name": "g", "parameters": {}}';
+    expect(lines(llama3, `So: ${call} or\n${other}`, { tools })).toEqual(["text So: ", 'call f{"a":"x"}', `text  or\n${other}`]);
+    expect(lines(llama3, `<|python_tag|>x = 1\n${other}`, { tools })).toEqual(["control <|python_tag|>", `text x = 1\n${other}`]);
+  });
   test("after an unreadable object the next one is read", () => {
     expect(lines(llama3, `{"name": "f", "parameters": {${call}`)).toEqual(["malformed bad-arguments", 'call f{"a":"x"}']);
   });
