@@ -38,6 +38,8 @@ describe("llama3", () => {
   });
   test("after an unreadable object the next one is read", () => {
     expect(lines(llama3, `{"name": "f", "parameters": {${call}`)).toEqual(["malformed bad-arguments", 'call f{"a":"x"}']);
+    const named = '{"name": "f", "parameters": {{"name": "Bob"}}}';
+    for (const dialect of [llama3, json]) expect(lines(dialect, named)[1]).toBe("malformed bad-arguments");
   });
   test("a custom tool's tag needs a declared name", () => {
     const text = '<function=f>{"a": "x"}</function>';
