@@ -54,6 +54,11 @@ test("the dialect's own quote may follow a closing ASCII one", () => {
   expect(read(`{a:'x' ${Q}}`)).toEqual(["malformed bad-arguments"]);
 });
 
+test("extra brackets before the end of a call are not text", () => {
+  for (const end of ["}", ")", "} }"]) expect(read(`{o:{a:1}}${end}`)).toEqual(['call f{"o":{"a":1}}', `control ${end}<tool_call|>`]);
+  expect(read("{}} is it")).toEqual(["call f{}", "text } is it", "control <tool_call|>"]);
+});
+
 test("a string may lack its first quote", () => {
   expect(read(`{query:weather in Tokyo${Q}}`)).toEqual(called({ query: "weather in Tokyo" }));
   expect(read(`{query: 12${Q} ,l:[a${Q},2]}`)).toEqual(called({ query: "12", l: ["a", 2] }));

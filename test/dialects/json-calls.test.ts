@@ -31,8 +31,15 @@ describe("llama3", () => {
     expect(lines(llama3, `Here: ${call} ok`)).toEqual([`text Here: ${call} ok`]);
     expect(lines(llama3, 'Here: {"name": "g", "parameters": {}}', { tools })).toEqual(['text Here: {"name": "g", "parameters": {}}']);
   });
+  test("text behind a call in the line, or behind the tag, is text before a call of the next line", () => {
+    const other = '{"name": "g", "parameters": {}}';
+    expect(lines(llama3, `So: ${call} or\n${other}`, { tools })).toEqual(["text So: ", 'call f{"a":"x"}', `text  or\n${other}`]);
+    expect(lines(llama3, `<|python_tag|>x = 1\n${other}`, { tools })).toEqual(["control <|python_tag|>", `text x = 1\n${other}`]);
+  });
   test("after an unreadable object the next one is read", () => {
     expect(lines(llama3, `{"name": "f", "parameters": {${call}`)).toEqual(["malformed bad-arguments", 'call f{"a":"x"}']);
+    const named = '{"name": "f", "parameters": {{"name": "Bob"}}}';
+    for (const dialect of [llama3, json]) expect(lines(dialect, named)[1]).toBe("malformed bad-arguments");
   });
   test("a custom tool's tag needs a declared name", () => {
     const text = '<function=f>{"a": "x"}</function>';
@@ -108,12 +115,18 @@ describe("hermes: a call of a declared tool at the start of an answer needs no t
   test("without declared tools it is text", () => expect(lines(hermes, call)).toEqual([`text ${call}`]));
 });
 
+test("of a repeated name the first counts, whatever the others are", () => {
+  const text = '<tool_call>{"name": "f", "arguments": {}, "name": null, "tool_name": 5, "name": "g"}';
+  expect(lines(hermes, text)).toEqual(["call f{}"]);
+});
+
 test("extra braces before the end of a call are not text", () => {
   const call = '<tool_call>{"name": "f", "arguments": {"a": "x"}}';
   for (const dialect of [hermes, getDialect("granite"), getDialect("smollm3")]) {
     expect(lines(dialect, `${call}}}\n</tool_call>Done`)).toEqual(['call f{"a":"x"}', "control }}\n</tool_call>", "text Done"]);
     expect(lines(dialect, `${call}} is it.`)).toEqual(['call f{"a":"x"}', "text } is it."]);
   }
+  expect(lines(mistral, "[TOOL_CALLS]f[ARGS]{}}</s>")).toEqual(["call f{}", "control }</s>"]);
 });
 
 describe("xlam", () => {

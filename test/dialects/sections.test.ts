@@ -101,6 +101,8 @@ describe("text between an object and a mark other than its closer is control", (
     ["fence, next call, in a section", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`\n${fenced}`, ["call f{}"]],
     ["fence, next call", deepseekV3, `${fenced}\n\`\`\`\n${fenced}`, ["control \n```\n", "call f{}"]],
     ["blanks, next call, in a section", deepseekV31, `<｜tool▁calls▁begin｜>${tight} \n${tight}`, ["call f{}"]],
+    ["fence, end", deepseekV3, `${fenced}\n\`\`\``, ["control \n```"]],
+    ["fence, other text", deepseekV3, `${fenced}\n\`\`\`\nDone`, ["control \n```", "text \nDone"]],
     ["blanks and other text", deepseekV31, `${tight} \nDone <｜x`, ["text  \nDone <｜x"]],
   ])("%s", (_, dialect, input, behind) => {
     expect(lines(dialect, input)).toEqual(["call f{}", ...behind]);

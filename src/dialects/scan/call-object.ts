@@ -41,7 +41,7 @@ export class CallObject {
     if (key === "function" && code === 123) s.descend();
     else if (IDS.has(key) || NAMES.has(key)) {
       if (quoted) s.keeps = MAX_NAME;
-      else if (NAMES.has(key)) this.fault ??= { code: "no-name", reason: "the name is not a string" };
+      else if (NAMES.has(key) && this.name === undefined) this.fault ??= { code: "no-name", reason: "the name is not a string" };
     } else if (!this.hasArguments && ARGUMENTS.has(key)) {
       this.strange = false;
       this.hasArguments = quoted || code === 123;

@@ -137,7 +137,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     s.word = "";
     return readNext;
   };
-  const inBlock = closingThen(speak, another, 41);
+  const inBlock = closingThen(speak, another);
   const readNext = readBareName(inBlock, (_, name) => name !== "");
 
   const begin = (s: Scan, name: string, behind: Step): Step => {

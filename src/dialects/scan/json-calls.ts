@@ -115,7 +115,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
       if (call.id !== undefined) continue;
       if (object.fault?.code === "too-long") return nameTooLong;
       if (object.fault !== undefined && !(s.block & SURE)) return release;
-      if (name === undefined || !(hasArguments || (s.block & SURE && !needsArguments))) continue;
+      if (name === undefined || !(hasArguments || (!needsArguments && s.block & SURE && s.block & MARKED))) continue;
       if (s.block & STRICT && !s.declares(name)) return release;
       s.startCall(name, id);
       s.bound(tooLong);
@@ -123,12 +123,11 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   };
 
   const endObject = (s: Scan, object: CallObject, outcome: Outcome): Step => {
-    const { name, hasArguments, fault } = object;
+    const { name, id, fault } = object;
     const { call } = s;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
-    if (outcome === "cut" && call?.id === undefined && object.atArguments(s) && object.name !== undefined)
-      s.startCall(object.name, object.id);
+    if (outcome === "cut" && call?.id === undefined && object.atArguments(s) && object.name !== undefined) s.startCall(object.name, id);
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
@@ -138,8 +137,8 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     }
     if (name === undefined) s.malformed("no-name", fault?.reason ?? "the call has no name");
     else if (fault !== undefined) s.malformed(fault.code, fault.reason);
-    else if ((needsArguments && !hasArguments) || object.strange) s.malformed("bad-arguments", "the call has no arguments");
-    else s.endCall(false, object.id);
+    else if (call?.id === undefined || object.strange) s.malformed("bad-arguments", "the call has no arguments");
+    else s.endCall(false, id);
     s.unclosed = (s.block & MARKED) !== 0 || s.closer !== "";
     s.prose = false;
     if ((s.block & (MARKED | LIST)) === MARKED) return closingOne;
@@ -216,7 +215,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   const behind = behindCall(false);
   const separatedBehind = behindCall(true);
   /** After an object that is not in a list: its block's closer, or another object. Anything else is text. */
-  const closingOne = closingThen(speak, behind, 125);
+  const closingOne = closingThen(speak, behind);
 
   const marked: Step = (s) => {
     around(s, MARKED | SURE);

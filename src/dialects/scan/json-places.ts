@@ -46,6 +46,7 @@ export const inLineOf =
   (s) => {
     if (s.tools.length === 0) return release;
     s.pos -= OBJECT.length;
+    s.lineStart = true;
     return open(s, "{", STRICT);
   };
 
@@ -55,6 +56,7 @@ export const taggedOf =
   (s) => {
     around(s, 0);
     s.keepMarks();
+    s.lineStart = true;
     s.bound(release);
     return inside;
   };

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/nouns.ts";
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, endMarks, isCut, jsonArguments, readArguments, readThen, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, endMarks, isCut, jsonArguments, readArguments, readThen, releaseBlanks, speak, tooLong } from "./steps.ts";
 import { THINK_TAGS } from "./table.ts";
 
 /** Each kind of mark may be spelled in several ways. */
@@ -124,9 +124,12 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     });
   };
 
-  /** After a call: its closer. In a section, blanks and a fence before another mark go into the next `raw`; outside they are `control`. */
+  /**
+   * After a call: its closer, else `other`. In a section, blanks and a fence before another mark go into the next `raw`; outside they are
+   * `control`.
+   */
   const behind =
-    (after: Step): Step =>
+    (after: Step, other = after): Step =>
     (s) => {
       const step: Step = (s) => {
         if (s.blanks() === undefined) return undefined;
@@ -134,23 +137,21 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
         if (mark === undefined) return undefined;
         const closes = close.includes(mark);
         if (closes || mark === fence) s.pos += mark.length;
-        if (mark === fence) return step;
+        if (mark === fence) {
+          s.keepMarks();
+          return step;
+        }
         if (mark === "" && isCut(s, closers)) s.pos = s.stop;
-        else if (mark === "" || (after === more && !closes)) return released;
+        else if (mark === "" || (after === more && !closes)) return other;
         s.unbound();
         s.control();
         return after;
       };
-      const released: Step = (s) => {
-        s.unbound();
-        if (after === speak) s.sayRaw();
-        return after;
-      };
-      s.bound(released);
+      s.bound(other);
       return step;
     };
   const behindInSection = behind(more);
-  const behindAlone = behind(speak);
+  const behindAlone = behind(speak, releaseBlanks);
 
   return { section, call, object, read, marks };
 }

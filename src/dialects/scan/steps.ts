@@ -146,9 +146,9 @@ const undo: Step = (s) => {
 
 /**
  * After a call: passes over blanks and the block's closer, then goes on with `behind`; if anything else follows, with `other`, or as text.
- * Superfluous `brackets` may precede the closer.
+ * Superfluous brackets may precede the closer.
  */
-export function closingThen(behind: Step, other?: Step, brackets?: 125 | 41): Step {
+export function closingThen(behind: Step, other?: Step): Step {
   const closed: Step = (s) => {
     s.control();
     return behind;
@@ -156,7 +156,7 @@ export function closingThen(behind: Step, other?: Step, brackets?: 125 | 41): St
   const closer: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    if (code === brackets) {
+    if (code === 125 || code === 41) {
       s.pos++;
       return closer;
     }
