@@ -1080,6 +1080,22 @@ test("reasoning that its server did not encrypt is sealed by us, since the AI SD
   const { messages } = wire.decodeRequest({ path: "/v1/responses", query: {}, headers: {}, body: { model: "m", input: [item!] } });
   expect(messages).toEqual([{ role: "assistant", content: [{ type: "thinking", text: "Hm.", state }] }]);
 });
+test("reasoning without any text keeps its id in a stream", () => {
+  const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "RU5D" };
+  const { encrypted_content: _, ...begun } = item;
+  const events = [
+    { type: "response.output_item.added", output_index: 0, item: begun },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { status: "completed", output: [item] } },
+  ];
+  const decoder = wire.createStreamDecoder();
+  const { frames, last } = written([
+    ...decoder.feed(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")),
+    ...decoder.flush(),
+  ]);
+  expect(frames.find(({ type }) => type === "response.output_item.added")?.item).toEqual(begun);
+  expect(last?.response.output).toEqual([item]);
+});
 describe("parts of summaries and messages stay separate in the same wire", () => {
   const summary = ["first", "second"].map((text) => ({ type: "summary_text", text }));
   const content = ["Hi", "Ho"].map((text) => ({ type: "output_text", text, annotations: [] }));
