@@ -1486,6 +1486,26 @@ describe("the same wire on both sides", () => {
       content_index: 0,
     });
   });
+  test("items that are done in another order keep their indexes, streamed or not", () => {
+    const search = (id?: string) => ({ type: "web_search_call", ...(id ? { id } : {}), status: "completed" });
+    const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "{}", status: "completed" };
+    const output = [search("ws_1"), search("ws_2"), call, search("ws_3"), search(), search()];
+    const step = (kind: string, output_index: number) => ({
+      type: `response.output_item.${kind}`,
+      output_index,
+      item: output[output_index],
+    });
+    const steps = [0, 1, 2, 3].map((index) => step("added", index));
+    const ends = [3, 1, 0, 2].map((index) => step("done", index));
+    const others = [4, 5].flatMap((index) => [step("added", index), step("done", index)]);
+    const stream = [...steps, ...ends, ...others, { type: "response.completed", response: { status: "completed", output } }];
+    const events = read(stream.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+    const { frames, last } = written(events);
+    expect(last?.response.output).toEqual(output);
+    for (const { type, output_index, item } of frames)
+      if (type === "response.output_item.done") expect(item).toEqual(output[output_index as number]);
+    expect(wire.encodeResponse(collect(events), request, options)).toMatchObject({ output });
+  });
   test("whole answers pass through", () => {
     const [last] = fixture("web-search").split("\n\n").slice(-2);
     const { output } = JSON.parse(last?.split("data: ")[1] ?? "").response;
