@@ -352,6 +352,31 @@ test("citations and logprobs of Responses, whole or streamed, are reported as dr
   expect(told(responses.decodeResponse(stream))).toEqual(["logprobs of openai-responses has no place in anthropic and was left out"]);
 });
 
+test("logprobs that a stream sends in pieces are complete in a whole answer", () => {
+  const [first, second] = ["Hi", "!"].map((token) => ({ token, logprob: -1, bytes: [], top_logprobs: [] }));
+  const chunk = (content: string, logprobs: unknown[]) => ({
+    id: "a",
+    choices: [{ index: 0, delta: { content }, logprobs: { content: logprobs, refusal: null } }],
+  });
+  const end = { id: "a", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const chat = getWire("openai-chat");
+  expect(chat.encodeResponse(chat.decodeResponse(sse(chunk("Hi", [first]), chunk("!", [second]), end)), request)).toMatchObject({
+    choices: [{ message: { content: "Hi!" }, logprobs: { content: [first, second], refusal: null } }],
+  });
+  const delta = (delta: string, logprobs: unknown[]) => ({
+    type: "response.output_text.delta",
+    output_index: 0,
+    content_index: 0,
+    delta,
+    logprobs,
+  });
+  const responses = getWire("openai-responses");
+  const stream = sse(delta("Hi", [first]), delta("!", [second]), { type: "response.completed", response: {} });
+  expect(responses.encodeResponse(responses.decodeResponse(stream), request)).toMatchObject({
+    output: [{ content: [{ text: "Hi!", logprobs: [first, second] }] }],
+  });
+});
+
 test("fields of a call in chat completions that come with a later chunk reach the client, after those of the first chunk", () => {
   const chunk = (call: object) => ({ id: "a", model: "m", choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] } }] });
   const stream = sse(

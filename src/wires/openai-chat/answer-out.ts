@@ -5,7 +5,7 @@ import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { ownState, putState } from "../opaque.ts";
+import { ownState, ownStates, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { grow, isEmpty, listOf, objectOf, restOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
@@ -74,9 +74,11 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string, state?: readonly Opaque[]): void {
-    const logprobs = state && ownState(WIRE, state, LOGPROBS);
-    if (logprobs) this.#delta({ content: text }, undefined, { logprobs });
-    else if (text !== "") this.#word("content", text);
+    const pieces = state && ownStates(WIRE, state, LOGPROBS);
+    if (pieces?.length) {
+      const logprobs = pieces.reduce<Draft>((all, piece) => grow(all, objectOf(piece)), {});
+      this.#delta({ content: text }, undefined, { logprobs });
+    } else if (text !== "") this.#word("content", text);
     this.#kept = state?.findLast((opaque) => isSignature(opaque) || isPhase(opaque)) ?? this.#kept;
   }
   override carries(opaque: Opaque): boolean {

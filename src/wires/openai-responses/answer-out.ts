@@ -9,7 +9,7 @@ import { CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { opaques, putState } from "../opaque.ts";
+import { opaques, ownStates, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, isText, listOf, objectOf, parsed, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
@@ -179,6 +179,7 @@ export class ResponseAnswer extends ItemAnswer {
       this.#closeMessage(); // another message begins
     else if (this.#message && own(state, NEXT_TEXT)) this.closePart(this.#message);
     const rest = putState<Draft>(WIRE, {}, state);
+    if (rest.logprobs) rest.logprobs = ownStates(WIRE, state, "logprobs").flatMap(listOf);
     if (!item && text === "") {
       delete rest.logprobs;
       Object.assign(this.#message?.part ?? {}, rest); // late fields of the last text
