@@ -321,7 +321,8 @@ export class ResponseAnswer extends ItemAnswer {
         this.#foreign.delete(undefined); // the next item without an id is another one
       }
       this.event(type, { ...fields, output_index: index, item });
-    } else if (message?.part && type === "response.output_text.annotation.added") {
+    } else if (type === "response.output_text.annotation.added") {
+      if (!message?.part) return; // the whole part has it, too
       message.part.annotations = [...(message.part.annotations as unknown[]), fields.annotation];
       this.event(type, { ...fields, item_id: message.item.id, output_index: message.index, ...placeOf(message, "content") });
     } else {
