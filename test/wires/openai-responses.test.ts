@@ -1506,6 +1506,15 @@ describe("the same wire on both sides", () => {
       if (type === "response.output_item.done") expect(item).toEqual(output[output_index as number]);
     expect(wire.encodeResponse(collect(events), request, options)).toMatchObject({ output });
   });
+  test.each(["1e400", "9007199254740992", "-1", "0.5", '"x"', "null"])(
+    "items of the server's own at the index %s are all kept",
+    (index) => {
+      const done = (id: string) =>
+        `data: {"type":"response.output_item.done","output_index":${index},"item":{"type":"x","id":"${id}"}}\n\n`;
+      const events = read(`${done("a")}${done("b")}data: {"type":"response.completed","response":{}}\n\n`);
+      expect(wire.encodeResponse(collect(events), request, options)).toMatchObject({ output: [{ id: "a" }, { id: "b" }] });
+    },
+  );
   test("whole answers pass through", () => {
     const [last] = fixture("web-search").split("\n\n").slice(-2);
     const { output } = JSON.parse(last?.split("data: ")[1] ?? "").response;

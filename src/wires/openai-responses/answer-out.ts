@@ -314,7 +314,7 @@ export class ResponseAnswer extends ItemAnswer {
     } else if (isObject(item)) {
       this.#closeMessage();
       // If nothing streams, these items come first, and the others take the places between them.
-      const index = this.chunks ? this.free(Number(output_index) || 0) : (this.#foreign.get(item.id) ?? this.next++);
+      const index = this.chunks ? this.free(Number(output_index) >>> 0) : (this.#foreign.get(item.id) ?? this.next++);
       this.#foreign.set(item.id, index);
       if (type === "response.output_item.done") {
         this.output[index] = item;

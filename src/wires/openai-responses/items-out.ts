@@ -59,9 +59,9 @@ export abstract class ItemAnswer extends Answer {
 
   /** The first index from this one on at which there is no item. */
   free(index: number): number {
-    let free = index;
-    while (this.output[free]) free++;
-    return free;
+    let at = index;
+    while (this.output[at]) at++;
+    return at;
   }
 
   open(prefix: string, fields: Draft, id?: unknown): Open {
