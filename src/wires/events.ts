@@ -86,7 +86,7 @@ export class EventWriter {
   }
   /** Ends open thinking. With `state` there is always thinking to end, even if it is empty. */
   endThinking(state?: Opaque[]): void {
-    if (state?.length) this.startThinking();
+    if (state?.length) this.startThinking(state);
     if (!this.#thinking) return;
     this.#thinking = false;
     this.#pass({ type: "thinking-end", ...(state?.length ? { state } : {}) });

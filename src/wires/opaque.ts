@@ -63,6 +63,10 @@ export const hasOwn = (wire: WireId, ...things: readonly Carrier[]): boolean =>
 export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kind: string): Json | undefined =>
   state?.find((opaque) => opaque.wire === wire && opaque.kind === kind)?.data;
 
+/** The same, if it came in pieces. */
+export const ownStates = (wire: WireId, state: readonly Opaque[] = [], kind: string): Json[] =>
+  state.flatMap((opaque) => (opaque.wire === wire && opaque.kind === kind ? [opaque.data] : []));
+
 /** Puts `request.extra` back into the body: keys into their objects, elements at their old indexes in their lists. */
 export function putExtra(wire: WireId, body: Draft, request: Request, warnings: Warnings): void {
   for (const { wire: from, kind, data } of request.extra ?? []) {

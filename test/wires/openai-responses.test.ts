@@ -1080,6 +1080,22 @@ test("reasoning that its server did not encrypt is sealed by us, since the AI SD
   const { messages } = wire.decodeRequest({ path: "/v1/responses", query: {}, headers: {}, body: { model: "m", input: [item!] } });
   expect(messages).toEqual([{ role: "assistant", content: [{ type: "thinking", text: "Hm.", state }] }]);
 });
+test("reasoning without any text keeps its id in a stream", () => {
+  const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "RU5D" };
+  const { encrypted_content: _, ...begun } = item;
+  const events = [
+    { type: "response.output_item.added", output_index: 0, item: begun },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { status: "completed", output: [item] } },
+  ];
+  const decoder = wire.createStreamDecoder();
+  const { frames, last } = written([
+    ...decoder.feed(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")),
+    ...decoder.flush(),
+  ]);
+  expect(frames.find(({ type }) => type === "response.output_item.added")?.item).toEqual(begun);
+  expect(last?.response.output).toEqual([item]);
+});
 describe("parts of summaries and messages stay separate in the same wire", () => {
   const summary = ["first", "second"].map((text) => ({ type: "summary_text", text }));
   const content = ["Hi", "Ho"].map((text) => ({ type: "output_text", text, annotations: [] }));
@@ -1470,6 +1486,35 @@ describe("the same wire on both sides", () => {
       content_index: 0,
     });
   });
+  test("items that are done in another order keep their indexes, streamed or not", () => {
+    const search = (id?: string) => ({ type: "web_search_call", ...(id ? { id } : {}), status: "completed" });
+    const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "{}", status: "completed" };
+    const output = [search("ws_1"), search("ws_2"), call, search("ws_3"), search(), search()];
+    const step = (kind: string, output_index: number) => ({
+      type: `response.output_item.${kind}`,
+      output_index,
+      item: output[output_index],
+    });
+    const steps = [0, 1, 2, 3].map((index) => step("added", index));
+    const ends = [3, 1, 0, 2].map((index) => step("done", index));
+    const others = [4, 5].flatMap((index) => [step("added", index), step("done", index)]);
+    const stream = [...steps, ...ends, ...others, { type: "response.completed", response: { status: "completed", output } }];
+    const events = read(stream.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+    const { frames, last } = written(events);
+    expect(last?.response.output).toEqual(output);
+    for (const { type, output_index, item } of frames)
+      if (type === "response.output_item.done") expect(item).toEqual(output[output_index as number]);
+    expect(wire.encodeResponse(collect(events), request, options)).toMatchObject({ output });
+  });
+  test.each(["1e400", "9007199254740992", "-1", "0.5", '"x"', "null"])(
+    "items of the server's own at the index %s are all kept",
+    (index) => {
+      const done = (id: string) =>
+        `data: {"type":"response.output_item.done","output_index":${index},"item":{"type":"x","id":"${id}"}}\n\n`;
+      const events = read(`${done("a")}${done("b")}data: {"type":"response.completed","response":{}}\n\n`);
+      expect(wire.encodeResponse(collect(events), request, options)).toMatchObject({ output: [{ id: "a" }, { id: "b" }] });
+    },
+  );
   test("whole answers pass through", () => {
     const [last] = fixture("web-search").split("\n\n").slice(-2);
     const { output } = JSON.parse(last?.split("data: ")[1] ?? "").response;

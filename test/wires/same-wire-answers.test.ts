@@ -1,5 +1,5 @@
 // Unknown fields of an answer come back to a client of the same wire, wherever they are, streamed or not; no other client sees them.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Request, Response, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 
@@ -350,6 +350,71 @@ test("citations and logprobs of Responses, whole or streamed, are reported as dr
     { type: "response.completed", response: answer({}) },
   );
   expect(told(responses.decodeResponse(stream))).toEqual(["logprobs of openai-responses has no place in anthropic and was left out"]);
+});
+
+test("logprobs that a stream sends in pieces are complete in a whole answer", () => {
+  const [first, second] = ["Hi", "!"].map((token) => ({ token, logprob: -1, bytes: [], top_logprobs: [] }));
+  const chunk = (content: string, logprobs: unknown[]) => ({
+    id: "a",
+    choices: [{ index: 0, delta: { content }, logprobs: { content: logprobs, refusal: null } }],
+  });
+  const end = { id: "a", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const chat = getWire("openai-chat");
+  expect(chat.encodeResponse(chat.decodeResponse(sse(chunk("Hi", [first]), chunk("!", [second]), end)), request)).toMatchObject({
+    choices: [{ message: { content: "Hi!" }, logprobs: { content: [first, second], refusal: null } }],
+  });
+  const delta = (delta: string, logprobs: unknown[]) => ({
+    type: "response.output_text.delta",
+    output_index: 0,
+    content_index: 0,
+    delta,
+    logprobs,
+  });
+  const responses = getWire("openai-responses");
+  const stream = sse(delta("Hi", [first]), delta("!", [second]), { type: "response.completed", response: {} });
+  expect(responses.encodeResponse(responses.decodeResponse(stream), request)).toMatchObject({
+    output: [{ content: [{ text: "Hi!", logprobs: [first, second] }] }],
+  });
+});
+
+describe("annotations of Responses", () => {
+  const cite = (url: string) => ({ type: "url_citation", url, title: "x", start_index: 0, end_index: 2 });
+  const part = (text: string, ...annotations: object[]) => ({ type: "output_text", text, annotations });
+  const parts = [part("Hi", cite("a"), cite("b")), part("Ho", cite("c"))];
+  const message = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
+  /** The events of a message. `isEarly`: an annotation comes before its text; `isLate`: annotations come only with the whole part. */
+  const streamed = (content: typeof parts, isEarly: boolean, isLate: boolean): string =>
+    sse(
+      { type: "response.output_item.added", output_index: 0, item: { ...message, status: "in_progress", content: [] } },
+      ...content.flatMap((part, content_index) => {
+        const at = { item_id: "msg_1", output_index: 0, content_index };
+        const delta = { ...at, type: "response.output_text.delta", delta: part.text };
+        const added = part.annotations.map((annotation, annotation_index) => ({
+          ...at,
+          type: "response.output_text.annotation.added",
+          annotation_index,
+          annotation,
+        }));
+        const said = isLate ? [delta] : isEarly ? [...added, delta] : [delta, ...added];
+        return [...said, { ...at, type: "response.content_part.done", part }];
+      }),
+      { type: "response.output_item.done", output_index: 0, item: { ...message, content } },
+      { type: "response.completed", response: { id: "resp_1", status: "completed", output: [{ ...message, content }] } },
+    );
+  const responses = getWire("openai-responses");
+  test.each([
+    ["after their text", parts, false, false],
+    ["before their text", parts.slice(0, 1), true, false],
+    ["only with the whole part", parts, false, true],
+  ])("%s reach the part that they belong to, streamed or not", (_, content, isEarly, isLate) => {
+    const stream = streamed(content, isEarly, isLate);
+    const frames = [...passing("openai-responses", stream)("openai-responses").matchAll(/^data: (.*)$/gm)].map(([, data]) =>
+      JSON.parse(data!),
+    );
+    expect(frames.at(-1)).toMatchObject({ response: { output: [{ ...message, content }] } });
+    for (const frame of frames) if (/part|text/.test(frame.type)) expect(frame).toMatchObject({ output_index: 0 });
+    expect(responses.encodeResponse(responses.decodeResponse(stream), request)).toMatchObject({ output: [{ ...message, content }] });
+  });
 });
 
 test("fields of a call in chat completions that come with a later chunk reach the client, after those of the first chunk", () => {

@@ -1,6 +1,6 @@
 /** What requests and answers of the Anthropic wire share: its tables, and the state of its blocks. */
 import type { FinishReason, Json, Opaque, Part, Text, Usage } from "../../core/nouns.ts";
-import { opaque, ownState, putState, withState } from "../opaque.ts";
+import { opaque, ownState, ownStates, putState, withState } from "../opaque.ts";
 import { listOf, spelling, united, words } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
@@ -70,8 +70,7 @@ export const own = (state: readonly Opaque[] | undefined, kind: string): Json | 
 export type Carried = Map<string, readonly Opaque[]>;
 
 /** All citations of a text; a stream sends them one by one. */
-export const citationsOf = (state: readonly Opaque[] = []): Json[] =>
-  state.flatMap(({ wire, kind, data }) => (wire === WIRE && kind === "citations" ? listOf(data) : []));
+export const citationsOf = (state?: readonly Opaque[]): Json[] => ownStates(WIRE, state, "citations").flatMap(listOf);
 
 /** Moves citations that were streamed after their text back onto it. */
 export const withCitations = (parts: readonly Part[]): Part[] =>

@@ -5,7 +5,7 @@ import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { ownState, putState } from "../opaque.ts";
+import { ownState, ownStates, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { grow, isEmpty, isList, isText, listOf, objectOf, restOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
@@ -75,10 +75,11 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string, state?: readonly Opaque[]): void {
-    const part = state && ownState(WIRE, state, PART);
-    const logprobs = state && ownState(WIRE, state, LOGPROBS);
+    const part = ownState(WIRE, state, PART);
+    const logprobs = ownStates(WIRE, state, LOGPROBS);
     if (part) this.#delta({ content: [part] });
-    else if (logprobs) this.#delta({ content: text }, undefined, { logprobs });
+    else if (logprobs.length > 0)
+      this.#delta({ content: text }, undefined, { logprobs: logprobs.reduce<Draft>((all, piece) => grow(all, objectOf(piece)), {}) });
     else if (text !== "") this.#word("content", text);
     this.#kept = state?.findLast((opaque) => isSignature(opaque) || isPhase(opaque)) ?? this.#kept;
   }

@@ -66,6 +66,8 @@ interface Item {
   state: Opaque[];
   /** What has been sent of each of its texts. */
   readonly said: Map<string, Pile>;
+  /** The parts of a message whose own fields have been sent. */
+  readonly parts: Set<number>;
   /** Whether its `content` or its `summary` is the thinking: whichever comes first. */
   thinking?: Kind;
 }
@@ -128,7 +130,11 @@ export class ResponseReader extends AnswerReader {
     const [, status] = (!kind && /^response\.(completed|incomplete|failed|cancelled)$/.exec(type)) || [];
     if (kind) this.#piece(event, kind, step === "delta");
     else if (status) this.#end(new Fields({ status, ...response?.value }, this));
-    else if (item && ITEMS.has(String(item.value.type))) {
+    else if (type === "response.content_part.done") {
+      const open = this.#itemOf(event.value);
+      const part = event.thing("part");
+      if (part && open.type === "message") this.#part(open, part, numberOf(event.value.content_index) ?? 0);
+    } else if (item && ITEMS.has(String(item.value.type))) {
       const open = this.#itemOf(event.value, item, step !== "done");
       if (step === "done") this.#done(open, item);
     } else if (type && !IDLE.test(type)) {
@@ -151,7 +157,7 @@ export class ResponseReader extends AnswerReader {
     // Servers made for Codex send nothing but done items, some of them without indexes, or all with the same one.
     const isOther = item !== undefined && found?.done === true && !(id && this.#items.get(id) === found);
     if (!found || isOther || (added && found.type !== "")) {
-      found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
+      found = { index: this.#count++, type: "", done: false, state: [], said: new Map(), parts: new Set() };
       this.#items.set(key ?? found.index, found);
       if (id) this.#items.set(id, found); // later events may have its id instead of its index
     }
@@ -218,6 +224,19 @@ export class ResponseReader extends AnswerReader {
     return isMore || kind === "arguments" || kind === "input" ? text.slice(said.length) : "";
   }
 
+  /** Reads a whole part of a message. If it was streamed, only the fields that its deltas did not have are news. */
+  #part(open: Item, part: Fields, i: number): void {
+    const kind = part.json("type") === "refusal" ? "refusal" : "text";
+    const isSaid = open.said.has(`${kind} ${i}`);
+    if (isSaid) part.ask("logprobs");
+    const text = part.text(kind, "text");
+    const state = kind === "text" ? part.state()?.filter(isSaidOtherwise) : [];
+    this.#say(open, kind, i, text, false, state);
+    if (!state?.length) return;
+    if (isSaid && !open.parts.has(i)) this.text("", state);
+    open.parts.add(i);
+  }
+
   #done(open: Item, item: Fields): void {
     const { type, index, said } = open;
     const { value } = item;
@@ -226,13 +245,8 @@ export class ResponseReader extends AnswerReader {
       const ahead = aheadOf(said, listOf(value[list]).length, type === "message" ? /^(text|refusal) / : new RegExp(`^${list} `));
       item.each(list, (part, place) => {
         const i = place + ahead;
-        const kind = type === "reasoning" ? list : part.json("type") === "refusal" ? "refusal" : "text";
-        const isSaid = said.has(`${kind} ${i}`);
-        if (isSaid) part.ask("annotations", "logprobs"); // they came in events of their own
-        const text = part.text(kind, "text");
-        const state = kind === "text" ? part.state()?.filter(isSaidOtherwise) : [];
-        this.#say(open, kind, i, text, false, state);
-        if (isSaid && state?.length) this.text("", state);
+        if (type === "message") this.#part(open, part, i);
+        else this.#say(open, list, i, part.text("text"));
       });
     }
     if (type === "reasoning") {

@@ -9,7 +9,7 @@ import { CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { opaques, putState } from "../opaque.ts";
+import { opaques, ownStates, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, isText, listOf, objectOf, parsed, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
@@ -57,9 +57,8 @@ export class ResponseAnswer extends ItemAnswer {
   /** The next `BREAK` begins another part of the summary. */
   #isNext = false;
   #call: Open | undefined;
-  /** The indexes of items that only this wire knows, by their ids; and, if nothing streams, these items with their places in the output. */
+  /** The indexes of items that only this wire knows, by their ids. */
   readonly #foreign = new Map<unknown, number>();
-  readonly #late: [place: number, item: JsonObject][] = [];
   /** Set if the whole answer must be one compaction item: the text so far. */
   readonly #compacted = isCompacting(this.request) ? new Pile() : undefined;
 
@@ -102,7 +101,7 @@ export class ResponseAnswer extends ItemAnswer {
   #compact(summary: string): boolean {
     const sealed = sealCapsule({ thoughts: [{ thinking: summary }] });
     if (sealed !== undefined) this.done(this.open("cmp", { type: COMPACTION, encrypted_content: sealed }), {});
-    return sealed !== undefined || this.#foreign.size > 0;
+    return this.output.length > 0;
   }
 
   finish({ reason }: Finish): void {
@@ -122,7 +121,7 @@ export class ResponseAnswer extends ItemAnswer {
   #keep(): void {
     const id = String(this.#response.id);
     const turn = own(this.request.extra, TURN);
-    if (turn && this.keeps && isMinted(id)) this.options.keep?.(id, { ...objectOf(turn), output: this.output });
+    if (turn && this.keeps && isMinted(id)) this.options.keep?.(id, { ...objectOf(turn), output: this.#response.output });
   }
 
   /** The failed response has the items that are done. In a stream the open message is not closed: codex keeps every done item and asks again. */
@@ -141,17 +140,17 @@ export class ResponseAnswer extends ItemAnswer {
   }
 
   #end(status: string, fields: Draft): void {
-    for (const [place, item] of this.#late) this.output.splice(place, 0, item);
+    const output = Object.values(this.output); // an item that was not done left a gap
     const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
-    Object.assign(this.#response, { status, output: this.output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
+    Object.assign(this.#response, { status, output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
     this.event(`response.${status}`, { response: this.#response });
   }
 
   body(): unknown {
     const users = own(this.request.extra, COMPACT);
     if (!users) return this.#response;
-    const { id, created_at, usage } = this.#response;
-    return defined<Draft>({ id, object: "response.compaction", created_at, output: [...listOf(users), ...this.output], usage });
+    const { id, created_at, output, usage } = this.#response;
+    return defined<Draft>({ id, object: "response.compaction", created_at, output: [...listOf(users), ...listOf(output)], usage });
   }
   // Messages
 
@@ -180,6 +179,7 @@ export class ResponseAnswer extends ItemAnswer {
       this.#closeMessage(); // another message begins
     else if (this.#message && own(state, NEXT_TEXT)) this.closePart(this.#message);
     const rest = putState<Draft>(WIRE, {}, state);
+    if (rest.logprobs) rest.logprobs = ownStates(WIRE, state, "logprobs").flatMap(listOf);
     if (!item && text === "") {
       delete rest.logprobs;
       Object.assign(this.#message?.part ?? {}, rest); // late fields of the last text
@@ -313,15 +313,16 @@ export class ResponseAnswer extends ItemAnswer {
       putState(WIRE, this.#response, opaques(WIRE, response));
     } else if (isObject(item)) {
       this.#closeMessage();
-      const index = this.#foreign.get(item.id) ?? this.next++;
+      // If nothing streams, these items come first, and the others take the places between them.
+      const index = this.chunks ? this.free(Number(output_index) >>> 0) : (this.#foreign.get(item.id) ?? this.next++);
       this.#foreign.set(item.id, index);
-      const isDone = type === "response.output_item.done";
-      if (isDone && this.chunks) this.#late.push([Number(output_index), item]);
-      else {
-        if (isDone) this.output.push(item);
-        this.event(type, { ...fields, output_index: index, item });
+      if (type === "response.output_item.done") {
+        this.output[index] = item;
+        this.#foreign.delete(undefined); // the next item without an id is another one
       }
-    } else if (message?.part && type === "response.output_text.annotation.added") {
+      this.event(type, { ...fields, output_index: index, item });
+    } else if (type === "response.output_text.annotation.added") {
+      if (!message?.part) return; // the whole part has it, too
       message.part.annotations = [...(message.part.annotations as unknown[]), fields.annotation];
       this.event(type, { ...fields, item_id: message.item.id, output_index: message.index, ...placeOf(message, "content") });
     } else {

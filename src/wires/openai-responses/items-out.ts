@@ -36,6 +36,7 @@ export const placeOf = ({ item }: Open, list: "content" | "summary"): Draft => (
 
 export abstract class ItemAnswer extends Answer {
   readonly errorBody = openaiError;
+  /** The items that are done, at their indexes. */
   readonly output: Draft[] = [];
   /** The index of the next item. */
   next = 0;
@@ -56,8 +57,16 @@ export abstract class ItemAnswer extends Answer {
     super.say(HEARTBEAT);
   }
 
+  /** The first index from this one on at which there is no item. */
+  free(index: number): number {
+    let at = index;
+    while (this.output[at]) at++;
+    return at;
+  }
+
   open(prefix: string, fields: Draft, id?: unknown): Open {
-    const index = this.next++;
+    const index = this.free(this.next);
+    this.next = index + 1;
     const item = { ...fields, id: textOf(id) ?? mintedId(prefix, `${this.seed}_${index}`) };
     this.event("response.output_item.added", { output_index: index, item });
     return { index, item, text: new Pile() };
@@ -69,7 +78,7 @@ export abstract class ItemAnswer extends Answer {
     if (this.keeps && isMinted(item.id))
       this.options.keep?.(item.id, sealed === undefined ? whole : { ...whole, encrypted_content: sealed });
     if (sealed !== undefined && this.seals) whole.encrypted_content = sealed;
-    this.output.push(whole);
+    this.output[index] = whole;
     this.event("response.output_item.done", { output_index: index, item: whole });
   }
 
