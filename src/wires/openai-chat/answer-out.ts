@@ -75,10 +75,10 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string, state?: readonly Opaque[]): void {
-    const part = ownState(WIRE, state, PART);
-    const logprobs = ownStates(WIRE, state, LOGPROBS);
+    const part = state && ownState(WIRE, state, PART);
+    const logprobs = state && ownStates(WIRE, state, LOGPROBS);
     if (part) this.#delta({ content: [part] });
-    else if (logprobs.length > 0)
+    else if (logprobs?.length)
       this.#delta({ content: text }, undefined, { logprobs: logprobs.reduce<Draft>((all, piece) => grow(all, objectOf(piece)), {}) });
     else if (text !== "") this.#word("content", text);
     this.#kept = state?.findLast((opaque) => isSignature(opaque) || isPhase(opaque)) ?? this.#kept;
