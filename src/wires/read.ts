@@ -133,6 +133,7 @@ export function grow(target: Draft, piece: Draft, replaces = false): Draft {
 /** Completes counts from the total: xAI and Google count thinking only there, and some servers leave out one of the two counts. */
 export function wholeUsage(usage: Usage, total = 0): Usage {
   const { inputTokens, outputTokens } = usage;
+  if (total <= 0) return usage;
   const rest = total - (inputTokens ?? outputTokens ?? total);
   if (inputTokens === undefined && rest > 0) usage.inputTokens = rest;
   else if (rest > (outputTokens ?? 0)) usage.outputTokens = rest;
