@@ -77,9 +77,8 @@ export class Folding implements Fold {
   }
 
   response(): Response {
-    const last = [...this.#open.values()].at(-1);
     const response: Response = { ...this.#response, content: [...this.#response.content] };
-    if (last) response.open = { type: "open-call", id: last.id, index: last.index, name: last.name, partial: last.arguments.value };
+    for (const { arguments: json, ...call } of this.#open.values()) response.open = { type: "open-call", ...call, partial: json.value };
     return response;
   }
 
