@@ -66,30 +66,19 @@ export class Folding implements Fold {
         break;
       case "extension":
         if (this.#growing?.type === "text") this.#growing = undefined; // text after it is another part than text before it
-        response.extensions = [
-          ...(response.extensions ?? []),
-          { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },
-        ];
+        response.extensions = [...(response.extensions ?? []), withoutType(event)];
         break;
-      case "usage": {
-        const { type: _, ...usage } = event;
-        response.usage = { ...response.usage, ...usage };
+      case "usage":
+        response.usage = { ...response.usage, ...withoutType(event) };
         break;
-      }
-      case "finish": {
-        const { type: _, ...finish } = event;
-        response.finish = finish;
-        break;
-      }
-      case "control":
-        break;
+      case "finish":
+        response.finish = withoutType(event);
     }
   }
 
   response(): Response {
-    const last = [...this.#open.values()].at(-1);
     const response: Response = { ...this.#response, content: [...this.#response.content] };
-    if (last) response.open = { type: "open-call", id: last.id, index: last.index, name: last.name, partial: last.arguments.value };
+    for (const { arguments: json, ...call } of this.#open.values()) response.open = { type: "open-call", ...call, partial: json.value };
     return response;
   }
 
@@ -111,18 +100,11 @@ export class Folding implements Fold {
 }
 
 function partOf(event: Extract<Event, { type: "tool-end" | "malformed" }>): Part {
-  if (event.type === "malformed") {
-    const { raw, code, reason, id } = event;
-    return id === undefined ? { type: "malformed", raw, code, reason } : { type: "malformed", raw, code, reason, id };
-  }
-  const { id, name, arguments: args, json, truncated, state } = event;
-  return {
-    type: "tool-call",
-    id,
-    name,
-    arguments: args,
-    ...(json === undefined ? {} : { json }),
-    ...(truncated ? { truncated } : {}),
-    ...(state ? { state } : {}),
-  };
+  if (event.type === "malformed") return { ...event };
+  const { index: _index, nativeId: _nativeId, raw: _raw, ...call } = event;
+  return { ...call, type: "tool-call" };
+}
+
+function withoutType<T extends { type: string }>({ type: _, ...rest }: T): Omit<T, "type"> {
+  return rest;
 }

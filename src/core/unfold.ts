@@ -3,8 +3,8 @@ import { CUT_OFF } from "./errors.ts";
 import type { Event, Part, Response } from "./nouns.ts";
 
 export function* eventsOf(response: Response): Generator<Event, void, undefined> {
-  const { id, model, content, refusal, extensions = [], usage, finish } = response;
-  yield { type: "start", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) };
+  const { content, refusal, extensions = [], usage, finish, open: _open, ...start } = response;
+  yield { type: "start", ...start };
   for (const extension of extensions) yield { type: "extension", ...extension };
   let index = 0;
   for (const part of content) {

@@ -67,7 +67,7 @@ export interface Out {
   readonly warnings: Warnings;
   readonly names: Names;
   /** Maps call ids to the ids that are sent. */
-  readonly ids: Pick<Names, "out">;
+  readonly ids: Names;
   /** The original schemas, by tool name, of tools whose schema was changed so that null means absent. */
   readonly nulls: Record<string, JsonObject>;
   /** The output's schema was wrapped in an object. */

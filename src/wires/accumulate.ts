@@ -154,7 +154,7 @@ export class CallAccumulator {
 
   #slotOf(fragment: CallFragment): Slot {
     const { index, id, name } = fragment;
-    const byId = id ? this.#byId.get(id) : undefined;
+    const byId = this.#byId.get(id ?? "");
     const slot = index === undefined ? (byId ?? this.#last) : this.#byIndex.get(index);
     if (!slot) {
       // A new index, but a known id and no other name: the server miscounts the fragments of one call.
@@ -312,8 +312,12 @@ export class CallAccumulator {
 }
 
 /** The argument text that a fragment brings; blank text counts as none. */
-const argumentsIn = ({ arguments: args, input }: CallFragment): string =>
-  input || (isText(args) ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
+function argumentsIn({ arguments: args, input }: CallFragment): string {
+  const json = jsonOf(args);
+  return input || (json.trim() === "" ? "" : json);
+}
+
+const jsonOf = (args: CallFragment["arguments"]): string => (isText(args) ? args : args ? JSON.stringify(args) : "");
 
 function isWhole(json: string): boolean {
   const balance = new Balance();
@@ -322,14 +326,14 @@ function isWhole(json: string): boolean {
 }
 
 function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: boolean): void {
-  let piece = isText(args) ? args : args ? JSON.stringify(args) : "";
+  let piece = jsonOf(args);
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
   slot.custom ||= input !== undefined;
   if (slot.text.length > 0) piece = newIn(slot, piece);
   else slot.quoted = !slot.custom && /^\s*"/.test(piece);
   // Some servers open with `{}` or `null` and then send the arguments: `{}` is sent only if nothing else follows.
-  slot.empty = isFirst && slot.text.length === 0 && /^(\{\}|null)$/.test(piece.trim());
+  slot.empty = isFirst && /^(\{\}|null)$/.test(piece.trim());
   if (slot.empty) return;
   slot.text.add(piece);
   if (!slot.quoted) slot.waiting += piece;
@@ -338,8 +342,7 @@ function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: bo
 }
 
 /** Whether the piece repeats the complete arguments. */
-const isSaid = ({ text, balance }: Slot, piece: string): boolean =>
-  balance.complete && piece.length === text.length && piece === text.toString();
+const isSaid = ({ text, balance }: Slot, piece: string): boolean => balance.complete && piece === text.toString();
 
 /**
  * The new part of a piece. Qianfan and others repeat all the arguments so far in each piece. A piece that begins with the whole text so far
@@ -355,7 +358,7 @@ function newIn(slot: Slot, piece: string): string {
 }
 
 const isSlot = (item: Slot | Event): item is Slot => "balance" in item;
-const isComplete = (slot: Slot): boolean => slot.ended || slot.done || slot.empty || slot.balance.complete;
+const isComplete = (slot: Slot): boolean => slot.done || slot.empty || slot.balance.complete;
 /** The text of all arguments: decoded if it was encoded twice, closed if it is a custom call's, `{}` if it is blank. */
 function wholeText({ text, custom, quoted }: Slot): string {
   const given = text.toString();

@@ -6,15 +6,12 @@ import { checkRequest } from "../core/check.ts";
 import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, hasCalls, inRounds, withResultsFirst } from "./adapt-messages.ts";
-import { bridgeTool, isSearchedBy, NATIVE, offeredTools, revealed } from "./bridge.ts";
-import { type NameRule, Names } from "./names.ts";
+import { bridgeTool, isSearchedBy, NATIVE, namedBy, offeredTools, revealed } from "./bridge.ts";
+import { Names } from "./names.ts";
 import { withNumbersOf } from "./raw.ts";
 import { defined, objectOf } from "./read.ts";
 import { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
-
-const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
-const AS_THEY_ARE: Out["ids"] = { out: (id) => id };
 
 export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}): Out {
   const given = (able.cacheMarks || profile.cacheMarks) && asked.from !== able.wire ? withMarks(asked, able.wire) : asked;
@@ -69,7 +66,8 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   const { sampling, stop, parallelCalls, toolChoice: choice, extra, output } = given;
   const request: Request = { ...given };
   if (output?.description !== undefined && !able.describedOutput) request.output = asDescribed(output, warnings);
-  for (const key in sampling) if (!isSaid(key, able.sampling)) warnings.dropped(key);
+  const settings: readonly string[] = Object.values(able.sampling);
+  for (const key in sampling) if (!settings.includes(key)) warnings.dropped(key);
   if (stop && stop.length > (able.stops ?? stop.length)) {
     warnings.dropped(able.stops ? `every stop string after the first ${able.stops}` : "stop");
     request.stop = stop.slice(0, able.stops);
@@ -93,8 +91,8 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
     if (forced) warnings.dropped("a tool choice without tools");
   }
   const declared = known.map(({ name }) => name);
-  const ids = able.ids === undefined ? AS_THEY_ARE : new Names([], { max: able.ids });
-  return { able, request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
+  const names = new Names(declared, able.names);
+  return { able, request, tools, profile, warnings, names, ids: new Names([], { max: able.ids }), nulls: {} };
 }
 
 /** Moves the description of the output into its schema. */
@@ -103,11 +101,6 @@ function asDescribed({ description = "", ...output }: NonNullable<Request["outpu
   if (schema) return { ...output, schema: withNumbersOf(schema, { description, ...schema }) };
   warnings.dropped("the description of the output");
   return output;
-}
-
-function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
-  for (const key in keys) if (keys[key] === setting) return true;
-  return false;
 }
 
 /** Whether the request has tools that only the target's own server knows. */
@@ -125,10 +118,11 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
   const offered = isFound ? tools.map(revealed) : able.deferredTools || choice === "none" ? tools : offeredTools(request);
   if (isFound) warnings.converted("deferred tools that only another server can search", "tools like any other");
   if (offered.length < tools.length) warnings.dropped("a deferred tool that nobody asked for");
-  const canName = able.toolChoice === "mode" && profile.namedTool !== false;
-  const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, canName);
+  const isNamed = typeof choice === "object" && "name" in choice;
+  const canSay = able.toolChoice === "allowed" || (able.toolChoice && isNamed && profile.namedTool !== false);
+  const only = canSay ? undefined : namedBy(choice); // leaving out the others is the only way to restrict calls
   const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;
-  if (able.toolChoice && !isNamed(choice) && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
+  if (able.toolChoice && !isNamed && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
   return sent.map((given) => {
     const bridged = able.customTools && profile.customTools !== false ? given : bridgeTool(given);
     if (bridged.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
@@ -146,13 +140,4 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
     if (deferred !== undefined && able.deferredTools) tool.deferred = deferred;
     return tool;
   });
-}
-
-const isNamed = (choice: Request["toolChoice"]): boolean => typeof choice === "object" && "name" in choice;
-
-/** The only tools to send, if leaving out the others is the only way to restrict calls. `canName`: the target can name one tool. */
-function onlyOf(choice: Request["toolChoice"], canName: boolean): readonly string[] | undefined {
-  if (typeof choice !== "object") return undefined;
-  if ("allowed" in choice) return choice.allowed;
-  return canName ? undefined : [choice.name];
 }

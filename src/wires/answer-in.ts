@@ -95,7 +95,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
 
   #read({ data, event }: SseEvent): void {
     if (this.finished || data === "" || this.#isAgain(data)) return;
-    if (data === DONE) {
+    if (data.trim() === DONE) {
       this.end(true); // checked before parsing: a thrown error, with its stack, would cost as much as all other frames together
       return;
     }
@@ -107,7 +107,6 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   #parse(data: string, event: string): void {
     const value = parsed(data);
     if (isObject(value)) this.#object(value, data, event);
-    else if (data.trim() === DONE) this.end(true);
     else if (event === "error") this.fail(readError(0, {}, data));
     else this.broken(data, true);
   }

@@ -69,9 +69,13 @@ export function asSet(declared: JsonObject, { description, parameters }: Native)
 export function offeredTools({ tools = [], toolChoice, extra }: Request): Tool[] {
   if (toolChoice === "none") return [];
   if (isSearchedBy(extra)) return tools.map(revealed);
-  const chosen = typeof toolChoice !== "object" ? [] : "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
-  return tools.filter((tool) => !tool.deferred || chosen.includes(tool.name));
+  const chosen = namedBy(toolChoice);
+  return tools.filter((tool) => !tool.deferred || chosen?.includes(tool.name));
 }
+
+/** The tools that the choice names: the one to call, or those that are allowed. */
+export const namedBy = (choice: Request["toolChoice"]): readonly string[] | undefined =>
+  typeof choice !== "object" ? undefined : "name" in choice ? [choice.name] : choice.allowed;
 
 /**
  * Whether a server was to search the deferred tools: `{"type": "tool_search"}`, `{"type": "tool_search_tool_bm25_20251119"}`. `elsewhere`: a

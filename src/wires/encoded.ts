@@ -2,7 +2,7 @@
 import type { Out } from "./abilities.ts";
 import { callIds } from "./calls.ts";
 import { putExtra } from "./opaque.ts";
-import { isEmpty } from "./read.ts";
+import { defined, isEmpty } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft, Headers, WireContext, WireOutput } from "./wire.ts";
@@ -11,19 +11,14 @@ export type Encoded = WireOutput & { path: string; body: Draft; context: WireCon
 
 export function encoded({ able, request, warnings, names, nulls, wrapped }: Out, path: string, body: Draft, headers?: Headers): Encoded {
   putExtra(able.wire, body, request, warnings);
-  const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
+  const context = defined<WireContext>({
     names: names.context,
     warnings: warnings.list,
     ids: callIds(request.messages),
-  };
-  if (!isEmpty(nulls)) context.nulls = nulls;
-  if (wrapped) context.wrapped = wrapped;
-  return {
-    path,
-    headers: { "content-type": "application/json", ...headers },
-    body,
-    context,
-  };
+    nulls: isEmpty(nulls) ? undefined : nulls,
+    wrapped,
+  });
+  return { path, headers: { "content-type": "application/json", ...headers }, body, context };
 }
 
 /** The request for a token count: the same body, reduced to the keys that the API accepts there. */

@@ -1,7 +1,7 @@
 /** Errors: the name of each code on each wire, and the meaning of a server's error. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, JsonObject, WireId } from "../core/nouns.ts";
-import { defined, isList, isText, listOf, objectOf, parsed, textOf } from "./read.ts";
+import { defined, isList, isText, listOf, type Meanings, meaningIn, objectOf, parsed, textOf } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 /** The status; OpenAI's `error.code`, chat and Responses; Anthropic's `error.type`; Gemini's `error.status`. */
@@ -79,7 +79,7 @@ export function openaiError(error: ErrorInfo): JsonObject {
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** Words in an error that say more than its status, the most telling first. */
-const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
+const WORDS: Meanings<ErrorCode> = [
   [/`max_tokens` must be|fewer output tokens/, "bad-request"], // Groq's and vLLM's messages, which go on to mention the context
   [/tokens per (minute|day)/i, "rate-limit"], // a rate limit, not too many tokens in one prompt
   [
@@ -92,7 +92,7 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
   [/API_KEY_INVALID|(invalid|incorrect).api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
-  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model|API model names/, "not-found"], // some servers send 400
+  [/not_found|model ('[^']*' )?not found|invalid_model|decommissioned|not a valid model|API model names/i, "not-found"], // some servers send 400
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
   [/UNAVAILABLE/, "overloaded"],
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],
@@ -115,7 +115,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax
   const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
   const error = isObject(root) ? (root.error ?? listOf(root.errors)[0] ?? root.detail ?? own) : root; // Cloudflare sends a list
-  const inner = isText(error) && error !== body ? parsed(error) : undefined;
+  const inner = isText(error) ? parsed(error) : undefined;
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside it
   const { message: told, detail, code: native, type, status: word, param, details, metadata, n_prompt_tokens, n_ctx } = objectOf(error);
   const raw = textOf(objectOf(metadata).raw); // OpenRouter: the error of its own upstream
@@ -136,7 +136,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     status: status || undefined,
     native: coded || (!isText(type) && type !== null) ? undefined : textOf(native), // Azure sends codes without a type
     param: param === "None" ? undefined : textOf(param), // Python's `None`, sent by LiteLLM
-    retryAfterMs: wait === undefined ? wait : Math.round(wait),
+    retryAfterMs: wait && Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
   });
 }
@@ -153,7 +153,7 @@ const faultsIn = (list: unknown): string | undefined =>
 
 function codeOf(words: readonly unknown[], status: number): ErrorCode {
   const text = words.filter((word) => isText(word)).join(" ");
-  const told = WORDS.find(([word]) => word.test(text))?.[1];
+  const told = meaningIn(WORDS, text);
   // A precise status decides; 400 and 500 say too little.
   const plain = STATUSES[status];
   const isVague = !plain || plain === "bad-request" || (plain === "too-large" && told === "context-length");

@@ -22,23 +22,17 @@ export class EventWriter {
   /** The last fragment of a call. */
   fragment: CallFragment | undefined;
   #events: Event[] = [];
-  #started = false;
-  #thinking = false;
+  started = false;
+  isThinking = false;
   #usage: (Usage & { type: "usage" }) | undefined;
   #isCounted = false;
-  #finished = false;
+  finished = false;
 
   constructor(context = NO_CONTEXT) {
     this.calls = new CallAccumulator(context);
     if (context.wrapped) this.#unwrapping = new Unwrapping();
   }
 
-  get started(): boolean {
-    return this.#started;
-  }
-  get finished(): boolean {
-    return this.#finished;
-  }
   /** The number of events that wait to be taken, and the last of them. */
   get said(): number {
     return this.#events.length;
@@ -56,8 +50,8 @@ export class EventWriter {
 
   /** Only the first call has an effect. */
   start(id?: string, model?: string): void {
-    if (this.#started || this.#finished) return;
-    this.#started = true;
+    if (this.started || this.finished) return;
+    this.started = true;
     const start: Extract<Event, { type: "start" }> = { type: "start" };
     if (id) start.id = id;
     if (model) start.model = model;
@@ -71,12 +65,9 @@ export class EventWriter {
   }
 
   startThinking(state?: Opaque[]): void {
-    if (this.#thinking) return;
-    this.#thinking = true;
+    if (this.isThinking) return;
+    this.isThinking = true;
     this.#pass({ type: "thinking-start", ...(state?.length ? { state } : {}) });
-  }
-  get isThinking(): boolean {
-    return this.#thinking;
   }
   /** Emits `thinking-start` first if need be. */
   thinking(text: string): void {
@@ -87,15 +78,15 @@ export class EventWriter {
   /** Ends open thinking. With `state` there is always thinking to end, even if it is empty. */
   endThinking(state?: Opaque[]): void {
     if (state?.length) this.startThinking(state);
-    if (!this.#thinking) return;
-    this.#thinking = false;
+    if (!this.isThinking) return;
+    this.isThinking = false;
     this.#pass({ type: "thinking-end", ...(state?.length ? { state } : {}) });
   }
 
   call(fragment: CallFragment): void {
     this.endThinking();
     this.fragment = fragment;
-    if (this.#finished) return;
+    if (this.finished) return;
     this.#sendAll(this.calls.add(fragment));
   }
 
@@ -130,7 +121,7 @@ export class EventWriter {
 
   /** Emits `finish`; only the first call has an effect. */
   finish(end: End): void {
-    if (this.#finished) return;
+    if (this.finished) return;
     this.endThinking();
     const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
     this.#sendAll(this.calls.end({ truncated: cut }));
@@ -142,11 +133,11 @@ export class EventWriter {
     if (native !== undefined) finish.native = native;
     if (error) finish.error = error;
     this.#events.push(finish);
-    this.#finished = true;
+    this.finished = true;
   }
 
   #pass(event: Event): void {
-    if (this.#finished) return;
+    if (this.finished) return;
     if (this.calls.idle) this.#events = added(this.#events, event);
     else this.#sendAll(this.calls.pass(event));
   }

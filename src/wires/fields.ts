@@ -8,7 +8,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
-import { entryOf, isEmpty, isList, isText, snake, words } from "./read.ts";
+import { entryOf, isEmpty, isList, isText, SETTINGS, snake, words } from "./read.ts";
 
 /** No real request or answer nests deeper, and walking one that does would exhaust the stack. */
 export const MAX_DEPTH = 512;
@@ -45,6 +45,8 @@ export function fail(at: string, what: string, value?: Json): never {
   throw bad(`${at} ${what}; it is ${text.length > 60 ? `${text.slice(0, 57)}...` : text}`);
 }
 
+const BLANK = "must be a string that is not empty";
+
 // ---- Types
 
 interface Types {
@@ -72,9 +74,9 @@ const typesOf = <T extends keyof Types>(type: T, names: string) => names.split("
 const NOUNS: ReadonlyMap<string, keyof Types> = new Map([
   ...typesOf(
     "number",
-    "temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty maxTokens budget inputTokens outputTokens thinkingTokens cachedTokens cacheWriteTokens",
+    `${SETTINGS} topK minP repeatPenalty maxTokens budget inputTokens outputTokens thinkingTokens cachedTokens cacheWriteTokens`,
   ),
-  ...typesOf("boolean", "strict deferred isError parallelCalls show"),
+  ...typesOf("boolean", "strict deferred isError parallelCalls show enabled"),
   ...typesOf("object", "parameters response schema"),
 ]);
 
@@ -174,7 +176,11 @@ export class Fields {
   }
   /** A string that must be present and not empty. */
   name(key: string): string {
-    return this.text(key) || this.fail(key, "must be a string that is not empty");
+    return this.text(key) || this.fail(key, BLANK);
+  }
+  /** A list of such strings. */
+  names(key: string): string[] {
+    return this.list(key).map((item, i) => (isText(item) && item) || fail(this.place(key, i), BLANK, item));
   }
   /** The table's entry for the value of this key. */
   word<T>(key: string, table: Readonly<Record<string, T>>): T {
@@ -240,24 +246,21 @@ export class Fields {
   rest(): JsonObject | undefined {
     let rest: { [key: string]: Json } | undefined;
     for (const key of this.#left) {
-      const value = key === undefined ? undefined : this.value[key];
-      if (key === undefined || value === undefined || (value === null && !this.#reading.strict)) continue;
+      if (key === undefined) continue;
+      const value = this.value[key];
+      if (value === undefined || (value === null && !this.#reading.strict)) continue;
       rest ??= {};
       setOwn(rest, key, value);
     }
-    if (this.#inner) {
-      for (const inner of this.#inner) {
-        const left = inner.rest();
-        if (left) rest = { ...rest, [inner.#key]: left };
-      }
+    for (const inner of this.#inner ?? []) {
+      const left = inner.rest();
+      if (left) rest = { ...rest, [inner.#key]: left };
     }
     return rest && withNumbersOf(this.value, rest);
   }
   /** The rest, as the state of the noun that the object became. */
   state(): Opaque[] | undefined {
     const rest = this.rest();
-    return (
-      rest && opaques(this.#reading.wire, rest, this.#reading.quiet, (kind) => this.#inner?.some((inner) => inner.#key === kind) ?? false)
-    );
+    return rest && opaques(this.#reading.wire, rest, this.#reading.quiet, (kind) => this.#inner?.some((inner) => inner.#key === kind));
   }
 }

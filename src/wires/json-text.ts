@@ -40,13 +40,9 @@ export function valueEnd(text: string, from: number): number {
 /** Counts the brackets of a value that arrives in pieces, to find its end without parsing it. */
 export class Balance {
   #depth = 0;
-  #inString = false;
+  inString = false;
   #escaped = false;
   #opened = false;
-
-  get inString(): boolean {
-    return this.#inString;
-  }
 
   /** An object or a list was opened, and every bracket is closed again. */
   get complete(): boolean {
@@ -57,11 +53,11 @@ export class Balance {
   read(text: string, from = 0): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (this.#inString) {
+      if (this.inString) {
         if (this.#escaped) this.#escaped = false;
         else if (code === BACKSLASH) this.#escaped = true;
-        else if (code === QUOTE) this.#inString = false;
-      } else if (code === QUOTE) this.#inString = true;
+        else if (code === QUOTE) this.inString = false;
+      } else if (code === QUOTE) this.inString = true;
       else if (code === OPEN || code === OPEN_LIST) {
         this.#depth++;
         this.#opened = true;

@@ -4,7 +4,8 @@ import { entryOf } from "./read.ts";
 export interface NameRule {
   /** Matches one forbidden character, with the flag `g`. Absent: every character is allowed. */
   readonly forbidden?: RegExp;
-  readonly max: number;
+  /** Absent: any length is allowed. */
+  readonly max?: number | undefined;
   /** What a name must begin with, if the first character has a rule of its own. */
   readonly first?: RegExp;
 }
@@ -17,17 +18,16 @@ export class Names {
   readonly context: Record<string, string> = {};
 
   /** `names`: all declared names, so that no new name collides with one of them. */
-  constructor(names: Iterable<string>, rule: NameRule) {
+  constructor(names: Iterable<string>, rule: NameRule = {}) {
     this.#rule = rule;
     this.#taken = new Set(names);
-    for (const name of this.#taken) this.out(name);
   }
 
   /** The name to send. It depends only on the name itself (unless hashes collide), so that a cached prefix stays valid. */
   readonly out = (name: string): string => {
     const known = this.#sent.get(name);
     if (known !== undefined) return known;
-    const { forbidden, max, first } = this.#rule;
+    const { forbidden, max = Number.POSITIVE_INFINITY, first } = this.#rule;
     let base = forbidden ? name.replace(forbidden, "_") : name;
     if (first && !first.test(base)) base = `_${base}`;
     let sent = base;

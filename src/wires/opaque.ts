@@ -16,7 +16,7 @@ export const opaque = (wire: WireId, kind: string, data: Json, quiet?: boolean):
 const NONE: ReadonlySet<string> = new Set();
 
 /** One `Opaque` for each key of an object. `quiet`: keys that other wires drop without a warning, as they do nulls and `cache_control`. */
-export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (kind: string) => boolean): Opaque[] | undefined {
+export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (kind: string) => unknown): Opaque[] | undefined {
   let state: Opaque[] | undefined;
   for (const kind in rest) {
     const opaque: Opaque = { wire, kind, data: rest[kind]! };
@@ -58,6 +58,9 @@ interface Carrier {
 /** Whether any of these carries state of this wire. */
 export const hasOwn = (wire: WireId, ...things: readonly Carrier[]): boolean =>
   things.some(({ state }) => state?.some((opaque) => opaque.wire === wire));
+
+/** The state of other wires. */
+export const foreign = (wire: WireId, state: readonly Opaque[] = []): Opaque[] => state.filter((opaque) => opaque.wire !== wire);
 
 /** The data that this wire stored under that kind. */
 export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kind: string): Json | undefined =>

@@ -15,6 +15,10 @@ import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 import { wrappedSchema } from "./wrapped.ts";
 
+/** Fields of the APIs' own bookkeeping, which other wires leave out without a warning. */
+export const BOOKKEEPING =
+  "annotations metadata prompt_cache_breakpoint prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user";
+
 export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 
 // ---- Tools. In chat completions most fields of a tool are in an inner object: `{"type": "function", "function": {"name": "f"}}`
@@ -59,7 +63,7 @@ export function readChoice(
   if (!isObject(root.value[key])) return root.json(key) === undefined ? undefined : root.word(key, MODES);
   const choice = root.thing(key)!;
   const isList = choice.value.type === "allowed_tools";
-  const spec = (isList && choice.object("allowed_tools")) || choice;
+  const spec = choice.object("allowed_tools") ?? choice;
   const wanted = isList ? listOf(spec.value.tools).map(objectOf) : [choice.value];
   const isOurs = ({ type = "function" }: JsonObject): boolean =>
     type === "function" || type === "custom" || nativeIn(tools, type) !== undefined;
@@ -73,17 +77,17 @@ export function readChoice(
     const tool = given.object(given.text("type") ?? "function") ?? given;
     return toolName(tool.json("name"), tool.place("name"), tools, nameOf);
   };
-  const names = isList ? [] : [named(choice)];
+  const name = isList ? undefined : named(choice);
   const allowed = spec.each("tools", (tool) => {
     if (!isOurs(tool.value)) return from.unknown(tool, "tool");
     const name = named(tool);
     from.keep(tool);
-    return [name];
+    return name;
   });
   choice.ask("type");
   spec.ask("mode");
   from.keep(choice);
-  if (names[0] !== undefined) return { name: names[0] };
+  if (name !== undefined) return { name };
   return { allowed: allowed.flat(), ...(spec.value.mode === "required" ? { required: true } : {}) };
 }
 
@@ -177,7 +181,7 @@ export function readOutput(given: Fields, key: string, from: Source, inner?: str
     from.unknown(format, "output");
     return undefined;
   }
-  const output = type === "json_object" ? {} : (inner ? format.inner(inner) : format).read<NonNullable<Request["output"]>>(OUTPUT);
+  const output = (inner ? format.inner(inner) : format).read<NonNullable<Request["output"]>>(OUTPUT);
   if (output.name === OUTPUT_NAME) delete output.name;
   from.keep(format);
   return output;

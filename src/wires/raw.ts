@@ -73,7 +73,7 @@ function withMarkedNumbers(text: string): string {
 /** Makes a copy of `holder` print its numbers as `holder` does. */
 export function withNumbersOf<T extends JsonObject>(holder: JsonObject, copy: T): T {
   const numbers = numbersOf(holder);
-  if (numbers && copy !== holder) keep(copy, numbers);
+  if (numbers) keep(copy, numbers);
   return copy;
 }
 

@@ -28,6 +28,9 @@ export const snake = (word: string): string => word.replace(/[A-Z]/g, "_$&").toL
 export const spelling = <T extends string>(nouns: T, spell = snake): Readonly<Record<string, Words<T>>> =>
   Object.fromEntries(nouns.split(" ").map((noun) => [spell(noun), noun])) as Record<string, Words<T>>;
 
+/** The settings that most APIs have. */
+export const SETTINGS = "temperature topP seed presencePenalty frequencyPenalty";
+
 /** The fields that a table names, under the API's names. */
 export function written(thing: object, names: FieldNames): { [key: string]: unknown } {
   const draft: { [key: string]: unknown } = {};
@@ -62,6 +65,12 @@ export const entryOf = <T>(table: Readonly<Record<string, T>>, word: unknown): T
   isText(word) && Object.hasOwn(table, word) ? table[word] : undefined;
 
 const NOTHING: JsonObject = Object.freeze({});
+
+/** Expressions with what they mean. */
+export type Meanings<T> = readonly (readonly [RegExp, T])[];
+
+/** The meaning of the first expression that matches. */
+export const meaningIn = <T>(table: Meanings<T>, text: string): T | undefined => table.find(([expression]) => expression.test(text))?.[1];
 
 // ---- Objects without undefined values
 
@@ -124,8 +133,9 @@ export function grow(target: Draft, piece: Draft, replaces = false): Draft {
 /** Completes counts from the total: xAI and Google count thinking only there, and some servers leave out one of the two counts. */
 export function wholeUsage(usage: Usage, total = 0): Usage {
   const { inputTokens, outputTokens } = usage;
+  if (total <= 0) return usage;
   const rest = total - (inputTokens ?? outputTokens ?? total);
-  if (total > 0 && inputTokens === undefined && rest > 0) usage.inputTokens = rest;
-  else if (total > 0 && rest > (outputTokens ?? 0)) usage.outputTokens = rest;
+  if (inputTokens === undefined && rest > 0) usage.inputTokens = rest;
+  else if (rest > (outputTokens ?? 0)) usage.outputTokens = rest;
   return usage;
 }

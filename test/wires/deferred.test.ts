@@ -1,6 +1,6 @@
 // Deferred tools: what a search has found is offered to every model; if only another server could search, all tools are offered (N25).
 import { describe, expect, test } from "vitest";
-import type { Event, JsonObject, WireId } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Tool, WireId } from "../../src/core/nouns.ts";
 import { offeredTools } from "../../src/wires/bridge.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 
@@ -102,4 +102,11 @@ describe("a tool search that the client runs", () => {
     const tools = [...body.tools, { ...found, name: "later" }];
     expect(JSON.stringify(sent("openai-chat", decode("openai-responses", { ...body, tools })).tools)).not.toContain("later");
   });
+});
+
+test("Anthropic refuses a request in which every tool is deferred: none of them is", () => {
+  const tool = { name: "get_weather", parameters: schema, deferred: true as const };
+  const encode = (tools: Tool[]) => sent("anthropic", { model: "m", messages: [{ role: "user", content: [] }], tools }).tools;
+  expect(JSON.stringify(encode([tool]))).not.toContain("defer_loading");
+  expect(encode([tool, { name: "search" }])).toMatchObject([{ defer_loading: true }, { name: "search" }]);
 });

@@ -169,6 +169,10 @@ describe("settings", () => {
     expect(asking({ think }).thinking).toEqual(thinking);
     expect(encode({ thinking }).body.think).toBe(think);
   });
+  test("a wish that earlier thinking is not kept is reported as dropped", () => {
+    expect(encode({ thinking: { keep: false } }).warnings).toEqual(["thinking.keep has no place in ollama and was left out"]);
+    expect(encode({ thinking: { keep: true } }).warnings).toEqual([]);
+  });
   test("the effort minimal becomes low, and a thinking budget is reported as dropped", () => {
     expect(encode({ thinking: { effort: "minimal" } })).toMatchObject({
       body: { think: "low" },

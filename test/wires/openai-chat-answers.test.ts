@@ -371,6 +371,18 @@ describe("streams written for clients", () => {
     expect(calls.map(({ custom }) => custom.input).join("")).toBe('*** Begin "Patch"\n');
     expect(validateStream("openai-chat", text)).toEqual([]);
   });
+  test("a custom tool's call without any input is sent", () => {
+    const request: Request = { ...asked, tools: [{ name: "f", kind: "custom" }] };
+    const call: Response = {
+      content: [{ type: "tool-call", id: "a", name: "f", arguments: { input: "" } }],
+      finish: { reason: "tool-calls" },
+    };
+    const sent = { id: "a", type: "custom", custom: { name: "f", input: "" } };
+    expect(chunksOf(encode([...eventsOf(call)], request)).flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])).toMatchObject([
+      sent,
+    ]);
+    expect(openaiChat.encodeResponse(call, request)).toMatchObject({ choices: [{ message: { tool_calls: [sent] } }] });
+  });
   test("a truncated call never looks like complete JSON, even if the server closed it", () => {
     for (const json of ["", " ", "{}", '{"a":1}', '{"a":{"b":1}} ', '{"a":']) {
       const text = encode([
@@ -479,6 +491,9 @@ describe("finishes that servers leave out or name differently", () => {
     expect(decode([said(delta({ tool_calls: [call] }), counted)]).at(-1)).toEqual({ type: "finish", reason: "tool-calls" });
     expect(decode([said(delta({ content: "Hi" }), counted)]).at(-1)).toEqual({ type: "finish", reason: "stop" });
     expect(decode([said(counted, delta({ content: "Hi" }))]).at(-1)).toMatchObject({ reason: "error" });
+  });
+  test.each(["data: [DONE] \n\n", "data: [DONE]\t\n\ndata: {}\n\n", "data: [DONE] "])("blanks behind [DONE] do not matter: %j", (done) => {
+    expect(decode([said(delta({ content: "Hi" })) + done])).toMatchObject([{ type: "start" }, { text: "Hi" }, { reason: "stop" }]);
   });
   test("an answer that the server aborted is an error", () => {
     expect(decode([said(delta({ content: "Hi" }, "abort"))]).at(-1)).toMatchObject({

@@ -8,7 +8,7 @@ import { Answer, type ToolStart } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { Balance } from "../json-text.ts";
-import { putState } from "../opaque.ts";
+import { foreign, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, grow, isEmpty, isText, listOf, objectOf, parsed, some, written } from "../read.ts";
 import { sseEvent } from "../sse.ts";
@@ -34,8 +34,6 @@ const fieldsOf = (state: readonly Opaque[] = []): Draft =>
 
 /** The events that begin a block. */
 const BLOCKS: ReadonlySet<Event["type"]> = new Set(["text", "thinking-start", "tool-start"]);
-
-const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
 export class MessageAnswer extends Answer {
   override readonly saysStop = true;
@@ -202,7 +200,7 @@ export class MessageAnswer extends Answer {
 
   /** Sends an empty thinking block whose signature carries another wire's state of a call, or of a text, so that it comes back to us. */
   #carry(call: string, state: readonly Opaque[] | undefined): boolean {
-    const others = foreign(state);
+    const others = foreign(WIRE, state);
     const signature = others.some((opaque) => !opaque.quiet || isPhase(opaque)) ? sealCapsule({ call, state: others }) : undefined;
     if (signature === undefined) return false;
     this.#begin({ type: "thinking", thinking: "", signature: "" });

@@ -79,7 +79,7 @@ export class GeminiReader extends AnswerReader {
     const reason = candidate.text("finishReason");
     if (!reason) return;
     this.#native = reason;
-    if (meaningOf(reason) === "error") this.#message = candidate.text("finishMessage");
+    this.#message = candidate.text("finishMessage");
   }
 
   #part(part: Fields, texts: ArgumentTexts): void {
@@ -171,7 +171,6 @@ export class GeminiReader extends AnswerReader {
   }
 
   end(_whole: boolean, cut = false): void {
-    if (this.finished) return;
     const native = this.#native;
     this.#usage();
     if (native === MALFORMED) this.call({ index: this.#calls, arguments: this.#message ?? "", done: true });

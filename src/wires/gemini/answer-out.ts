@@ -5,8 +5,9 @@
 import type { ErrorInfo, Event, Finish, Json, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
-import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
+import { isPhase, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
+import { foreign, opaque } from "../opaque.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, isEmpty, isText, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
@@ -28,15 +29,15 @@ export class GeminiAnswer extends Answer {
   #last: JsonObject | undefined;
 
   text(text: string, state?: readonly Opaque[]): void {
-    const phase = state?.filter(isPhase) ?? [];
-    const kept: Opaque[] = phase.length > 0 ? [{ wire: WIRE, kind: SIGNATURE, data: sealCapsule({ state: phase }) ?? EMPTY_CAPSULE }] : [];
-    if (state || this.#isArray) this.#parts(encodePart({ type: "text", text, state: [...(state ?? []), ...kept] }));
-    else if (text !== "") this.word("text", text, (text) => this.#chunkOf([{ text }]));
+    const sealed = state && sealCapsule({ state: state.filter(isPhase) });
+    this.#say("text", text, sealed ? [...state, opaque(WIRE, SIGNATURE, sealed)] : state);
   }
-  thinking(text: string, state: readonly Opaque[] = []): void {
-    const said = this.hidden ? "" : text;
-    if (said === "" || state.length > 0 || this.#isArray) this.#parts(encodePart({ type: "thinking", text: said, state: [...state] }));
-    else this.word("thought", said, (text) => this.#chunkOf([{ text, thought: true }]));
+  thinking(text: string, state?: readonly Opaque[]): void {
+    this.#say("thinking", this.hidden ? "" : text, state);
+  }
+  #say(type: "text" | "thinking", text: string, state?: readonly Opaque[]): void {
+    if (text === "" || state || this.#isArray) this.#parts(encodePart({ type, text, state: [...(state ?? [])] }));
+    else this.word(type, text, (text) => this.#chunkOf(encodePart({ type, text })));
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     super.thinkingEnd(state);
@@ -47,7 +48,7 @@ export class GeminiAnswer extends Answer {
   callEnd({ id, name, arguments: args, json, state = [] }: ToolEnd): void {
     const [part = {}] = encodePart({ type: "tool-call", id, name, arguments: args, ...(json === undefined ? {} : { json }), state });
     const thoughts = this.takeThoughts();
-    const capsule = sealCapsule({ thoughts, state: state.filter(({ wire }) => wire !== WIRE) });
+    const capsule = sealCapsule({ thoughts, state: foreign(WIRE, state) });
     if (capsule !== undefined) part[SIGNATURE] ??= capsule;
     else if (thoughts.some(({ thinking }) => thinking)) this.warnings.dropped("thinking that is too long for a thoughtSignature");
     this.#parts([part]);

@@ -3,7 +3,8 @@
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
-import { adapt } from "../adapt.ts";
+import { adapt, isForced } from "../adapt.ts";
+import { namedBy } from "../bridge.ts";
 import { BUDGETS, isShown } from "../effort.ts";
 import { type Encoded, encoded, told } from "../encoded.ts";
 import { textsOf } from "../media.ts";
@@ -52,11 +53,11 @@ function encode(given: Request, profile: WireProfile | undefined, method: string
     result: ({ output }: ToolResult) => !hasRef(output) && (given.from === WIRE || !textsOf(output)),
   };
   const out = adapt(given, able, profile);
-  const { tools, request } = out;
+  const { tools } = out;
   const body = defined<Draft>({
     ...writeMessages(out),
     tools: tools.length > 0 ? [{ functionDeclarations: tools.map((tool) => writeTool(tool, out)) }] : undefined,
-    toolConfig: request.toolChoice && writeToolConfig(request.toolChoice, out),
+    toolConfig: writeToolConfig(out),
     generationConfig: writeConfig(out),
   });
   const model = resource(given)
@@ -162,13 +163,11 @@ function writeSchema(given: JsonObject | undefined, key: string, name: string, {
   return { [json ? key.replace(/(Schema)?$/, "JsonSchema") : key]: schema };
 }
 
-function writeToolConfig(choice: NonNullable<Request["toolChoice"]>, { names }: Out): Draft {
-  const modes = { auto: "AUTO", none: "NONE", required: "ANY" } as const;
-  if (isText(choice)) return { functionCallingConfig: { mode: modes[choice] } };
-  const named = "name" in choice;
-  const allowed = named ? [choice.name] : choice.allowed;
-  const mode = named || choice.required ? "ANY" : "VALIDATED";
-  return { functionCallingConfig: defined<Draft>({ mode, allowedFunctionNames: someOf(allowed.map((name) => names.out(name))) }) };
+function writeToolConfig({ request, names }: Out): Draft | undefined {
+  const { toolChoice: choice } = request;
+  const mode = isForced(request) ? "ANY" : isText(choice) ? choice.toUpperCase() : "VALIDATED";
+  const allowedFunctionNames = someOf((namedBy(choice) ?? []).map(names.out));
+  return choice && { functionCallingConfig: defined<Draft>({ mode, allowedFunctionNames }) };
 }
 
 // Settings

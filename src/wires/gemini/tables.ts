@@ -1,7 +1,7 @@
 /** The Gemini API's words, and what they mean in the nouns. */
 import { isObject } from "../../core/json.ts";
 import type { Effort, FinishReason, JsonObject, WireId } from "../../core/nouns.ts";
-import { entryOf, spelling } from "../read.ts";
+import { type Meanings, meaningIn, SETTINGS, spelling } from "../read.ts";
 
 export const WIRE = "gemini" satisfies WireId;
 
@@ -29,7 +29,7 @@ export const MODES: Readonly<Record<string, "" | "auto" | "none" | "required" | 
   VALIDATED: "allowed",
 };
 
-export const SAMPLING = spelling("temperature topP topK seed presencePenalty frequencyPenalty", String);
+export const SAMPLING = spelling(`${SETTINGS} topK`, String);
 
 /** The fields of bytes (`inlineData`) and of a file's URI (`fileData`). */
 export const MEDIA = { mimeType: "mediaType", data: "data", fileUri: "url", displayName: "name" } as const;
@@ -39,21 +39,14 @@ export const LEVELS: Readonly<Record<string, Effort | "">> = {
   ...spelling("minimal low medium high", (level) => level.toUpperCase()),
 };
 
-const all = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
-
-/** `STOP` also follows calls; whether there were any, the calls themselves tell. */
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  STOP: "stop",
-  ...all("MAX_TOKENS CONTINUATION", "length"),
-  ...all(
-    "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION",
-    "content-filter",
-  ),
-  ...all("MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS OTHER IMAGE_OTHER NO_IMAGE FINISH_REASON_UNSPECIFIED", "error"),
-};
-/** All of this API's reasons are in capitals; an unknown one counts as an error. */
-export const meaningOf = (word: string): FinishReason | undefined =>
-  entryOf(FINISH, word) ?? (/^[A-Z][A-Z_]+$/.test(word) ? "error" : undefined);
+/** `STOP` also follows calls; whether there were any, the calls themselves tell. All of this API's reasons are in capitals. */
+const FINISH: Meanings<FinishReason> = [
+  [/^STOP$/, "stop"],
+  [/^(MAX_TOKENS|CONTINUATION)$/, "length"],
+  [/^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/, "content-filter"],
+  [/^[A-Z][A-Z_]+$/, "error"],
+];
+export const meaningOf = (word: string): FinishReason | undefined => meaningIn(FINISH, word);
 /** The reason if the server stops with an error after some text: an incomplete answer. Without any text it is an error. */
 export const GIVEN_UP: FinishReason = "content-filter";
 export const MALFORMED = "MALFORMED_FUNCTION_CALL";

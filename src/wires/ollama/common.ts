@@ -1,7 +1,7 @@
 /** What requests and answers of Ollama's wire share. */
 import type { ToolCall } from "../../core/nouns.ts";
 import { argumentsValue } from "../raw.ts";
-import { spelling } from "../read.ts";
+import { SETTINGS, spelling } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 export const WIRE = "ollama";
@@ -11,7 +11,7 @@ export const GENERATE = "/api/generate";
 
 export const TOOL = spelling("name description parameters");
 
-export const SAMPLING = spelling("temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty");
+export const SAMPLING = spelling(`${SETTINGS} topK minP repeatPenalty`);
 
 /** In nanoseconds; 0: unknown. If the answer came in one piece, `eval_duration` is the total, since clients divide by it. */
 export function durations({ ms, firstMs = ms }: { ms: number; firstMs?: number | undefined }): Draft {

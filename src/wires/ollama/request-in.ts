@@ -1,9 +1,9 @@
 /** Clients' requests to `/api/chat`, and to `/api/generate`, whose prompt becomes a user message. */
 import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
-import { type Fields, fail } from "../fields.ts";
+import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, entryOf, isText, someOf, spelling, words } from "../read.ts";
+import { defined, entryOf, isText, type Meanings, meaningIn, someOf, spelling, words } from "../read.ts";
 import { readLimit, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
@@ -16,7 +16,7 @@ const EFFORTS = spelling("low medium high max");
 const quiet = words("keep_alive truncate shift");
 
 /** Media come without their type: it is told by their first bytes, here in base64. */
-const SIGNATURES: readonly (readonly [RegExp, string])[] = [
+const SIGNATURES: Meanings<string> = [
   [/^iVBORw0KGgo/, "image/png"],
   [/^\/9j\//, "image/jpeg"],
   [/^R0lGOD/, "image/gif"],
@@ -46,8 +46,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
 
 function readThinking(root: Fields): ThinkingSettings | undefined {
   if (isText(root.value.think)) return { effort: root.word("think", EFFORTS) };
-  const enabled = root.flag("think");
-  return enabled === undefined ? undefined : { enabled };
+  return root.some<ThinkingSettings>({ think: "enabled" });
 }
 
 /** A request without a prompt only loads or unloads the model: it has no messages. */
@@ -102,10 +101,9 @@ function readMessage(message: Fields, from: Source): Message {
 const textParts = (said: string | undefined) => (said ? [{ type: "text" as const, text: said }] : []);
 
 const readImages = (given: Fields): Media[] =>
-  given.list("images").map((data, i) => {
-    if (!isText(data) || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
+  given.names("images").map((data) => {
     if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
-    return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
+    return { type: "media", mediaType: meaningIn(SIGNATURES, data) ?? "image/*", data };
   });
 
 /** Ollama's API wants an object as arguments; clients made for OpenAI's API send JSON text. */

@@ -38,7 +38,6 @@ export class ChatAnswer extends Answer {
   readonly #isOld = this.#said(FUNCTIONS) !== undefined;
   /** After an error a stream has neither a finish reason nor `[DONE]`, so that no client takes it for complete. */
   readonly errorBody = openaiError;
-  #only: number | undefined;
   #head: string | undefined;
   #opened = false;
   /** OpenRouter's clients ask for thinking with these fields. They send back only its details, and get the usage without asking for it. */
@@ -173,8 +172,7 @@ export class ChatAnswer extends Answer {
       this.#delta({ tool_calls: [call] });
       return;
     }
-    this.#only ??= call.index;
-    if (call.index === this.#only) this.#delta({ [FUNCTION_CALL]: call.function });
+    if (call.index === 0) this.#delta({ [FUNCTION_CALL]: call.function });
     else this.warnings.dropped(`every call after the first, for a client of ${FUNCTION_CALL},`);
   }
 

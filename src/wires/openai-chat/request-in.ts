@@ -17,7 +17,7 @@ import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
+import { BOOKKEEPING, EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, entryOf, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -28,9 +28,9 @@ import { AS_PART, FUNCTIONS, PART, SAMPLING, spelled, THINKING, THINKS, TOOL, WI
 /** Several servers spell it `repeat_penalty`. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
-/** Fields that other wires leave out without a warning: the API's bookkeeping, and thinking settings, which `readThinking` reads. */
+/** Fields that other wires leave out without a warning; `readThinking` reads the thinking settings among them. */
 const quiet = words(
-  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention prompt_cache_options prompt_cache_breakpoint annotations reasoning reasoning_content reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
+  `${BOOKKEEPING} store usage reasoning reasoning_content reasoning_effort include_reasoning thinking enable_thinking thinking_budget`,
 );
 
 export function decodeRequest({ body }: WireInput): Request {

@@ -112,7 +112,7 @@ function writeMessage(message: Message, out: Out): Draft {
       thinking += part.text;
       field ??= spellingOf(part.state);
     }
-    if (part.state && !official) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
+    if (!official) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
   }
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const isPart = field === AS_PART;

@@ -5,7 +5,7 @@
 import type { Opaque } from "../../core/nouns.ts";
 import { type Capsule, isSignature, openCapsule, sealCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { opaque } from "../opaque.ts";
+import { foreign, opaque } from "../opaque.ts";
 import { textOf } from "../read.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
@@ -15,14 +15,14 @@ import { WIRE } from "./tables.ts";
 export const signatureContent = (data: unknown): Draft => ({ google: { thought_signature: data } });
 
 /** A signature or a capsule. `undefined`: no other wire needs one; unsigned thinking has a field of its own, unless it is `hidden`. */
-export function carriedBy({ state = [], thoughts = [] }: Capsule, warnings: Warnings, hidden: boolean): string | undefined {
-  const foreign = state.filter(({ wire }) => wire !== WIRE);
+export function carriedBy({ state, thoughts = [] }: Capsule, warnings: Warnings, hidden: boolean): string | undefined {
+  const others = foreign(WIRE, state);
   const isMissed = ({ wire, quiet }: Opaque) => wire !== WIRE && !quiet;
   const isSigned = thoughts.some((thought) => (hidden && thought.thinking) || thought.state?.some(isMissed));
-  if (!isSigned && !foreign.some(isMissed)) return undefined;
-  const [only, ...others] = foreign;
-  if (only && isSignature(only) && others.length === 0 && !isSigned) return textOf(only.data);
-  const sealed = sealCapsule({ state: foreign, ...(isSigned ? { thoughts } : {}) });
+  if (!isSigned && !others.some(isMissed)) return undefined;
+  const [only, ...more] = others;
+  if (only && isSignature(only) && more.length === 0 && !isSigned) return textOf(only.data);
+  const sealed = sealCapsule({ state: others, thoughts: isSigned ? thoughts : [] });
   if (sealed === undefined) warnings.dropped("thinking that is too long for a call");
   return sealed;
 }

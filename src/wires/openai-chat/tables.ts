@@ -1,7 +1,7 @@
 /** Names, marks and finish reasons of chat completions. */
 import type { FinishReason, Opaque } from "../../core/nouns.ts";
 import { opaque, ownState } from "../opaque.ts";
-import { spelling, textOf } from "../read.ts";
+import { type Meanings, meaningIn, SETTINGS, spelling, textOf } from "../read.ts";
 
 export const WIRE = "openai-chat";
 
@@ -34,7 +34,7 @@ export const UNCOUNTED = "#uncounted";
 /** Marks a model that knows the token limit only as `max_completion_tokens`, whatever its server's profile says. */
 export const NEWER = "#newer";
 
-export const OFFICIAL_SAMPLING = spelling("temperature topP seed presencePenalty frequencyPenalty");
+export const OFFICIAL_SAMPLING = spelling(SETTINGS);
 /** With those of other servers. */
 export const SAMPLING = { ...OFFICIAL_SAMPLING, ...spelling("topK minP"), repetition_penalty: "repeatPenalty" } as const;
 
@@ -56,7 +56,7 @@ export const REASONS: Readonly<Record<FinishReason, string>> = {
  * Finish reasons, as they are read: Mistral's `model_length`, Z.ai's `model_context_window_exceeded` and `sensitive`, DeepSeek's
  * `insufficient_system_resource`.
  */
-const MEANINGS: readonly (readonly [RegExp, FinishReason])[] = [
+const MEANINGS: Meanings<FinishReason> = [
   [/tool|function/i, "tool-calls"],
   [/length|max_|context/i, "length"],
   [/filter|sensitive|safety/i, "content-filter"],
@@ -64,4 +64,4 @@ const MEANINGS: readonly (readonly [RegExp, FinishReason])[] = [
 ];
 
 /** Any other word is a normal end: `eos`, `end_turn`. */
-export const reasonOf = (word: string): FinishReason => MEANINGS.find(([meaning]) => meaning.test(word))?.[1] ?? "stop";
+export const reasonOf = (word: string): FinishReason => meaningIn(MEANINGS, word) ?? "stop";

@@ -49,9 +49,7 @@ const ITEMS = words("message reasoning function_call custom_tool_call");
 /** Events without any content of their own. */
 const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|(content|reasoning|reasoning_summary)_part\.\w+))$/;
 /** Fields of a response that are read elsewhere, or that the encoder fills from the request. */
-const KNOWN = words(
-  "id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature tool_choice tools top_p max_output_tokens store",
-);
+const KNOWN = words("object created_at error instructions parallel_tool_calls temperature tool_choice tools top_p max_output_tokens store");
 /** Fields that repeat the request: other wires leave them out without a warning. */
 const REPEATED = words("text background previous_response_id conversation prompt truncation top_logprobs max_tool_calls");
 /** `annotations` and `logprobs` are part of the answer: leaving them out needs a warning. */
@@ -127,7 +125,7 @@ export class ResponseReader extends AnswerReader {
     const item = event.thing("item");
     const [, stem, step] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
     const kind = PIECES.get(stem);
-    const [, status] = (!kind && /^response\.(completed|incomplete|failed|cancelled)$/.exec(type)) || [];
+    const [, status] = /^response\.(completed|incomplete|failed|cancelled)$/.exec(type) ?? [];
     if (kind) this.#piece(event, kind, step === "delta");
     else if (status) this.#end(new Fields({ status, ...response?.value }, this));
     else if (type === "response.content_part.done") {

@@ -9,7 +9,7 @@ import { CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { opaques, ownStates, putState } from "../opaque.ts";
+import { foreign, opaques, ownStates, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, isText, listOf, objectOf, parsed, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
@@ -38,8 +38,6 @@ const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usa
 
 /** The `incomplete_details` of an answer that is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
-
-const foreign = (state: readonly Opaque[]): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
 /** An answer that a server of this API reports as failed or cancelled is still sent as an answer, with its content and usage. */
 export const hasReason = ({ native }: Finish): boolean => native === "failed" || native === "cancelled";
@@ -288,7 +286,7 @@ export class ResponseAnswer extends ItemAnswer {
     const said = { [call.input ? "input" : "arguments"]: call.text.toString() };
     this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
     this.done(call, { status: "completed", ...said }, state);
-    this.#carry(id, foreign(state));
+    this.#carry(id, foreign(WIRE, state));
   }
 
   #native({ id, name, arguments: args, truncated, state = [] }: ToolEnd): void {
@@ -298,7 +296,7 @@ export class ResponseAnswer extends ItemAnswer {
     }
     const fields = { ...writeCall(name, args), status: "in_progress", call_id: id };
     this.done(this.open("ct", fields, own(state, "id")), { status: "completed" });
-    this.#carry(id, foreign(state));
+    this.#carry(id, foreign(WIRE, state));
   }
 
   // Extensions: events that only this wire knows, whose indexes are renumbered; and fields of the response

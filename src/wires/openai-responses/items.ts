@@ -3,6 +3,7 @@ import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "..
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { hasOwn, opaque, ownState } from "../opaque.ts";
+import { BOOKKEEPING } from "../openai.ts";
 import { isText, listOf, objectOf, spelling, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
@@ -27,10 +28,9 @@ export const isCompacting = ({ messages }: Pick<Request, "messages">): boolean =
 
 // ---- State
 
-/** Fields of the API's own bookkeeping, which other wires leave out without a warning. */
+/** Fields that other wires leave out without a warning. */
 export const QUIET = words(
-  `id status phase annotations logprobs detail caller created_by internal_chat_message_metadata_passthrough prompt_cache_breakpoint client_metadata
-  metadata completed_at output_text usage prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
+  `${BOOKKEEPING} id status phase logprobs detail caller created_by internal_chat_message_metadata_passthrough client_metadata completed_at output_text usage`,
 );
 
 /** This wire's own state of that kind. */
