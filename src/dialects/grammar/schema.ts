@@ -1,10 +1,10 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot express is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { keepNumbers, numbersOf, numberText } from "../../core/numbers.ts";
+import { keepNumbers, numberText } from "../../core/numbers.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
-import { pythonJson } from "../print.ts";
 import { literal, optional, type Rules, row } from "./gbnf.ts";
+import { constrains, merged } from "./merge.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
 /** References become rules, so recursion is harmless; this limits the copies made where other keywords accompany a reference. */
@@ -22,8 +22,6 @@ const BEYOND =
 const BEYOND_TEXT = /^(?:pattern|format)$/;
 /** Keywords for one type of values, which are not enforced if the schema names no type. */
 const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|additionalProperties)$/;
-/** Keywords that constrain nothing. */
-const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
 
 const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // limited, because a weak model may write digits forever
 const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
@@ -387,58 +385,6 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 const isExact = (value: Json): value is number => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
-
-const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
-
-/** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
-function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
-  const sum: Record<string, Json> = { ...a, ...b };
-  keepNumbers(sum, new Map([...(numbersOf(a) ?? []), ...(numbersOf(b) ?? [])]));
-  for (const [key, one] of Object.entries(a)) {
-    const other = b[key];
-    if (other === undefined || NOTES.test(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
-    const together = sumOf(key, one, other);
-    const free = key === "anyOf" ? "oneOf" : key === "oneOf" ? "anyOf" : key;
-    if (together !== undefined) sum[key] = together;
-    else if (sum[free] === undefined)
-      sum[free] = one; // a schema with both kinds of unions means both
-    else lost(key);
-  }
-  return sum;
-}
-
-/** What both values of a keyword allow; `undefined` if that cannot be said in one. */
-function sumOf(key: string, a: Json, b: Json): Json | undefined {
-  if (key === "properties" && isObject(a) && isObject(b)) {
-    const shared = Object.keys(a).filter((name) => Object.hasOwn(b, name));
-    return { ...a, ...b, ...Object.fromEntries(shared.map((name) => [name, bothOf(a[name], b[name])])) };
-  }
-  if (key === "items" || key === "additionalProperties") return bothOf(a, b);
-  if (typeof a === "number" && typeof b === "number") {
-    if (/^(?:min|exclusiveMin)/.test(key)) return Math.max(a, b);
-    return /^(?:max|exclusiveMax)/.test(key) ? Math.min(a, b) : undefined;
-  }
-  if (key === "type") return commonTypes(a, b);
-  if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
-  if (key === "required") return [...a, ...b];
-  if (key === "allOf") return [...new Map([...a, ...b].map((part) => [pythonJson(part), part])).values()]; // each once, or they could double at every level
-  const words = b.map(pythonJson);
-  const common = key === "enum" && !numbersOf(a) ? a.filter((one) => words.includes(pythonJson(one))) : [];
-  return common.length > 0 ? common : undefined;
-}
-
-function bothOf(a: Json | undefined, b: Json | undefined): Json {
-  if (a === false || b === false) return false;
-  if (!isObject(a) || !isObject(b)) return (isObject(a) ? a : b) ?? true;
-  return pythonJson(a) === pythonJson(b) ? a : { allOf: [a, b] };
-}
-
-function commonTypes(a: Json, b: Json): Json | undefined {
-  const [some, others] = [a, b].map((type) => schemaTypes({ schema: { type }, root: ANY })) as [readonly string[], readonly string[]];
-  const within = (type: string, list: readonly string[]) => list.includes(type) || (type === "integer" && list.includes("number"));
-  const common = [...some.filter((type) => within(type, others)), ...others.filter((type) => within(type, some))];
-  return common.length > 0 ? [...new Set(common)] : undefined;
-}
 
 /** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
 function quantifier(least: Json, most: Json | undefined): string | undefined {
