@@ -5,10 +5,13 @@ import { keepNumbers, numbersOf } from "../../core/numbers.ts";
 import { schemaTypes } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
 
-/** Keywords that constrain nothing. */
-const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
+/** Keywords that constrain nothing; so do extensions, such as `x-order`. */
+const NOTES =
+  /^(?:title|description|default|examples?|deprecated|(?:read|write)Only|content\w+|definitions|propertyOrdering|x-.*|\$(?:comment|defs|schema|id|(?:dynamicA|a)nchor|vocabulary))$/;
 
-export const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
+export const isNote = (keyword: string): boolean => NOTES.test(keyword);
+
+export const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !isNote(key));
 
 /** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
 export function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
@@ -16,7 +19,7 @@ export function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => 
   keepNumbers(sum, new Map([...(numbersOf(a) ?? []), ...(numbersOf(b) ?? [])]));
   for (const [key, one] of Object.entries(a)) {
     const other = b[key];
-    if (other === undefined || NOTES.test(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
+    if (other === undefined || isNote(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
     const together = sumOf(key, one, other);
     const free = key === "anyOf" ? "oneOf" : key === "oneOf" ? "anyOf" : key;
     if (together !== undefined) sum[key] = together;
@@ -24,7 +27,20 @@ export function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => 
       sum[free] = one; // a schema with both kinds of unions means both
     else lost(key);
   }
+  for (const [one, other] of [
+    [a, b],
+    [b, a],
+  ] as const)
+    for (const keyword of ["additionalProperties", "items"]) if (reaches(keyword, one, other)) lost(keyword);
   return sum;
+}
+
+/** Whether this keyword of the first schema also applies to what the second one alone names. */
+function reaches(keyword: string, { [keyword]: rule, properties, prefixItems }: JsonObject, other: JsonObject): boolean {
+  if (rule === undefined || rule === true) return false;
+  if (keyword === "items") return Array.isArray(other.prefixItems) && pythonJson(prefixItems ?? null) !== pythonJson(other.prefixItems);
+  const named = isObject(properties) ? properties : {};
+  return Object.keys(isObject(other.properties) ? other.properties : {}).some((key) => !Object.hasOwn(named, key));
 }
 
 /** What both values of a keyword allow; `undefined` if that cannot be said in one. */
@@ -33,7 +49,7 @@ function sumOf(key: string, a: Json, b: Json): Json | undefined {
     const shared = Object.keys(a).filter((name) => Object.hasOwn(b, name));
     return { ...a, ...b, ...Object.fromEntries(shared.map((name) => [name, bothOf(a[name], b[name])])) };
   }
-  if (key === "items" || key === "additionalProperties") return bothOf(a, b);
+  if (key === "items" || key === "additionalProperties") return Array.isArray(a) || Array.isArray(b) ? undefined : bothOf(a, b);
   if (typeof a === "number" && typeof b === "number") {
     if (/^(?:min|exclusiveMin)/.test(key)) return Math.max(a, b);
     return /^(?:max|exclusiveMax)/.test(key) ? Math.min(a, b) : undefined;
