@@ -3,7 +3,8 @@
  * or from the beginning of an output. `families.ts` has the facts; this file looks them up.
  */
 import type { DialectId } from "./dialect.ts";
-import { FAMILIES, type Family, type Marks, type ModelType, type SamplingDefaults } from "./families.ts";
+import type { Family, Marks, ModelType, SamplingDefaults } from "./families/family.ts";
+import { FAMILIES } from "./families.ts";
 
 /** Only a template can be certain: a name may be a fine-tune's, and an output may quote. */
 export type Confidence = "certain" | "likely" | "possible";

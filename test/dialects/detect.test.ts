@@ -1,7 +1,8 @@
 // The dialect of a model is detected from its name, its template, or a sample of its output.
 import { describe, expect, test } from "vitest";
 import { type Detection, detectDialect, dialectOfModelType } from "../../src/dialects/detect.ts";
-import { FAMILIES, type ModelType } from "../../src/dialects/families.ts";
+import type { ModelType } from "../../src/dialects/families/family.ts";
+import { FAMILIES } from "../../src/dialects/families.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 
 const short = (found: Detection | undefined): string =>
