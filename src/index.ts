@@ -4,7 +4,7 @@ export { collect, createFold, type Fold } from "./core/fold.ts";
 export type * from "./core/nouns.ts";
 export { type Clues, type Confidence, type Detection, detectDialect, dialectOfModelType } from "./dialects/detect.ts";
 export type * from "./dialects/dialect.ts";
-export type { ModelType, SamplingDefaults } from "./dialects/families.ts";
+export type { ModelType, SamplingDefaults } from "./dialects/families/family.ts";
 export { schemaGrammar } from "./dialects/grammar/calls.ts";
 export { withGrammar } from "./dialects/grammar/formats.ts";
 export { promptText } from "./dialects/prompt.ts";

@@ -3,7 +3,8 @@
  * or from the beginning of an output. `families.ts` has the facts; this file looks them up.
  */
 import type { DialectId } from "./dialect.ts";
-import { FAMILIES, type Family, type Marks, type ModelType, type SamplingDefaults } from "./families.ts";
+import type { Family, Marks, ModelType, SamplingDefaults } from "./families/family.ts";
+import { FAMILIES } from "./families.ts";
 
 /** Only a template can be certain: a name may be a fine-tune's, and an output may quote. */
 export type Confidence = "certain" | "likely" | "possible";
@@ -84,7 +85,7 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Parts of names that mark a model without tools. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
 /** Parts of names that mark an instruction-tuned model. */
 const INSTRUCTED =
   /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
@@ -118,7 +119,10 @@ function byName(model: string): Detection | "no tools" | undefined {
     .reverse();
   for (const [i, part] of parts.entries()) {
     const plain = part.replace(VENDORS, "");
-    const hit = NAMES.find(({ pattern }) => pattern.test(plain));
+    const hits = NAMES.filter(({ pattern }) => pattern.test(plain));
+    // A distill's name begins with its base model: `Qwen3-8B-Kimi-K2-Thinking-Distill`.
+    const base = plain.includes("distill") ? hits.find(({ pattern }) => plain.search(pattern) === 0) : undefined;
+    const hit = base ?? hits[0];
     if ((hit || i === 0) && WITHOUT_TOOLS.test(part)) return "no tools";
     if (!hit) continue;
     const { family, pattern } = hit;

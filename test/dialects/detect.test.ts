@@ -1,7 +1,8 @@
 // The dialect of a model is detected from its name, its template, or a sample of its output.
 import { describe, expect, test } from "vitest";
 import { type Detection, detectDialect, dialectOfModelType } from "../../src/dialects/detect.ts";
-import { FAMILIES, type ModelType } from "../../src/dialects/families.ts";
+import type { ModelType } from "../../src/dialects/families/family.ts";
+import { FAMILIES } from "../../src/dialects/families.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 
 const short = (found: Detection | undefined): string =>
@@ -228,6 +229,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "qwen3:30b-a3b",
     "Qwen_Qwen3-8B-Q4_K_M.gguf",
     "baichuan-inc/Baichuan-M2-32B",
+    "TeichAI/Qwen3-8B-DeepSeek-v3.2-Speciale-Distill-GGUF",
+    "Qwen3-4B-MiniMax-M2.1-Distill.Q8_0.gguf",
     "models--Qwen--Qwen3-14B/snapshots/40c069824f4251a91eefaf281ebe4c544efd3e18/model.safetensors",
   ],
   "hermes qwen3-thinking-2507": [
@@ -503,6 +506,7 @@ describe("names", () => {
 
 describe("models without tools are not guessed", () => {
   const names = [
+    "nvidia/Qwen3-Nemotron-235B-A22B-GenRM",
     "meta-llama/Llama-3.1-8B",
     "Meta-Llama-3.1-70B.Q4_K_M.gguf",
     "Qwen/Qwen2.5-7B",

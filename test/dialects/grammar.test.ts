@@ -1,5 +1,6 @@
 // Grammars accept the calls that a dialect renders, and nothing else: checked here by our own matcher, in llama-cpp.test.ts by llama.cpp.
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject } from "../../src/core/json.ts";
@@ -12,6 +13,7 @@ import { pythonValues, xmlValues } from "../../src/dialects/grammar/values.ts";
 import { plainText } from "../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
+import { someSchema, someValue } from "../schemas.ts";
 import { describeShared, shared } from "../shared.ts";
 import { tagMatcher } from "../structural-tag.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
@@ -744,6 +746,73 @@ describe("schemas", () => {
       [1, 2, "a", null],
       [3, "b"],
     ],
+    ["words of another type", { type: ["string", "integer"], enum: ["a", 1, 1.5, null] }, ["a", 1], [1.5, null]],
+    ["a union that allows anything, beside a type", { type: "integer", anyOf: [true, { title: "x" }] }, [1], ["x"]],
+    [
+      "alternatives that exclude each other by their type",
+      { oneOf: [{ type: ["integer", "null"] }, { $ref: "#/$defs/word" }, { const: true }], $defs: { word: { enum: ["a", "b"] } } },
+      [1, null, "a", true],
+      ["c", false],
+    ],
+    [
+      "alternatives that exclude each other by a word",
+      {
+        oneOf: ["a", "b"].map((kind) => ({ type: "object", properties: { kind: { const: kind }, [kind]: {} }, required: ["kind"] })),
+      },
+      [{ kind: "a", a: 1 }, { kind: "b" }],
+      [{}, { kind: "c" }, { kind: "a", b: 1 }],
+    ],
+    [
+      "alternatives that exclude each other by their keys",
+      {
+        oneOf: [
+          { type: "object", properties: { a: {} }, required: ["a"] },
+          { type: "object", properties: { b: {} }, required: ["b"] },
+          { type: "object", properties: {}, additionalProperties: false },
+        ],
+      },
+      [{ a: 1 }, { b: 1 }, {}],
+      [{ a: 1, b: 1 }],
+    ],
+    ["items of no list", { items: false }, [[]], [[1]]],
+    ["unevaluated items", { type: "array", prefixItems: [{ type: "integer" }], unevaluatedItems: false }, [[], [1]], [["a"], [1, 2]]],
+    [
+      "unevaluated items of a type",
+      { type: "array", allOf: [{ prefixItems: [{}] }], unevaluatedItems: { type: "null" } },
+      [["a", null]],
+      [["a", 1]],
+    ],
+    [
+      "unevaluated properties see those of all parts",
+      { allOf: [{ type: "object", properties: { a: {} } }], properties: { b: {} }, unevaluatedProperties: false },
+      [{ b: 1, a: 1 }, {}],
+      [{ c: 1 }],
+    ],
+    ["no unevaluated properties", { type: "object", unevaluatedProperties: false }, [{}], [{ a: 1 }]],
+    [
+      "keywords that allow everything",
+      {
+        type: ["object", "array"],
+        ...{ not: false, minProperties: 0, propertyNames: true, unevaluatedProperties: true, unevaluatedItems: true, uniqueItems: false },
+      },
+      [{ a: 1 }, [1, 1]],
+      ["x"],
+    ],
+    [
+      "notes beside a reference add nothing to it",
+      {
+        $ref: "#/$defs/node",
+        $defs: {
+          node: {
+            type: "object",
+            properties: { next: { $ref: "#/$defs/node", readOnly: true, "x-order": 1, $anchor: "n" } },
+            additionalProperties: false,
+          },
+        },
+      },
+      [{ next: { next: {} } }],
+      [{ next: 1 }],
+    ],
     ["two lists of words", { allOf: [{ enum: [1, 2, "x"] }, { enum: [2, 3, "x"] }] }, [2, "x"], [1, 3]],
     [
       "two ranges",
@@ -813,6 +882,23 @@ describe("schemas", () => {
     [{ required: ["a"] }, "", "required"],
     [{ additionalProperties: { type: "integer" } }, "", "additionalProperties"],
     [{ type: "object", properties: { a: false }, required: ["a"] }, "/properties/a", "false"],
+    [{ type: "object", required: ["a"], additionalProperties: false }, "/properties/a", "false"],
+    [{ type: "object", maxProperties: 0 }, "", "maxProperties"],
+    [{ type: "object", propertyNames: false }, "", "propertyNames"],
+    [{ type: "array", contains: false }, "", "contains"],
+    [{ type: "array", prefixItems: [{}], items: false, minItems: 2 }, "", "minItems"],
+    [{ type: "array", maxItems: 0, minItems: 1 }, "", "minItems"],
+    [{ unevaluatedProperties: false }, "", "unevaluatedProperties"],
+    [{ enum: ["a", "b"], pattern: "^b" }, "", "pattern"],
+    [{ type: "string", enum: [1] }, "", "type"],
+    [{ const: 1, enum: [2] }, "", "enum"],
+    [{ allOf: [{ properties: { a: {} }, additionalProperties: false }, { properties: { b: {} } }] }, "", "additionalProperties"],
+    [{ allOf: [{ prefixItems: [{}] }, { items: { type: "null" } }] }, "", "items"],
+    [{ allOf: [{ properties: { a: {} }, unevaluatedProperties: false }, { required: ["a"] }] }, "", "unevaluatedProperties"],
+    [{ oneOf: [{ type: "integer" }, { type: "number" }] }, "", "oneOf"],
+    [{ oneOf: [{ const: "a" }, { enum: ["a", "b"] }] }, "", "oneOf"],
+    [{ type: "object", properties: { a: {}, b: {} }, oneOf: [{ required: ["a"] }, { required: ["b"] }] }, "", "oneOf"],
+    [{ oneOf: [{ type: "object" }, { type: "object", properties: { a: {} }, required: ["a"] }] }, "", "oneOf"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
@@ -907,6 +993,42 @@ describe("schemas", () => {
     );
   });
 
+  // Every keyword is enforced or reported.
+  test.each(["json", "hermes", "gemma4", "qwen3-coder", "pythonic", "glm"])(
+    "%s: if nothing is relaxed, whatever the grammar accepts is valid",
+    (id) => {
+      const dialect = speakers.find((dialect) => dialect.id === id)!;
+      const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false });
+      const schema = someSchema((inner) => ({
+        prefixItems: fc.array(inner, { minLength: 1, maxLength: 2 }),
+        unevaluatedItems: fc.oneof(fc.boolean(), inner),
+        unevaluatedProperties: fc.oneof(fc.boolean(), inner),
+        dependentRequired: fc.constant({ a: ["b"] }),
+        dependentSchemas: fc.dictionary(fc.constant("a"), inner),
+        $ref: fc.constantFrom("#/$defs/a", "#/$defs/b"),
+      }));
+      fc.assert(
+        fc.property(schema, schema, schema, fc.array(someValue, { maxLength: 5 }), fc.nat(), (p, a, b, values, seed) => {
+          if (hasListOfWords([p, a, b])) return;
+          const parameters = { type: "object", properties: { p }, required: ["p"], additionalProperties: false, $defs: { a, b } };
+          const tools: Tool[] = [{ name: "f", parameters }];
+          const { gbnf, relaxed } = dialect.grammar(tools, "required", { parallelCalls: false, startInThinking: false });
+          if (relaxed.length > 0) return;
+          const matcher = new Gbnf(gbnf);
+          const drawn = numbers(seed);
+          const samples = Array.from({ length: 4 }, () => matcher.sample((n) => drawn.next().value % n));
+          const calls = values.map((p) => plainText(dialect.renderToolCalls([{ name: "f", arguments: { p } }])));
+          for (const text of [...samples, ...calls.filter((text) => matcher.accepts(text))]) {
+            if (/e\+?\d{3}/i.test(text)) continue; // no double
+            const [end] = endsOf(scanPieces(dialect, [text], { tools }));
+            expect(ajv.validate(parameters, end?.arguments), text).toBe(true);
+          }
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+
   test("a schema that grows endlessly is cut off", () => {
     const node: JsonObject = { type: "object", properties: { next: { $ref: "#/$defs/node", title: "x", minProperties: 0 } } };
     const { gbnf, relaxed } = schemaGrammar({ $defs: { node }, $ref: "#/$defs/node" });
@@ -914,6 +1036,13 @@ describe("schemas", () => {
     expect(gbnf.length).toBeLessThan(20_000);
   });
 });
+
+/** Choices of a list that list no list are meant for its items, whatever the specification says. */
+const hasListOfWords = (schema: Json): boolean => {
+  if (Array.isArray(schema)) return schema.some(hasListOfWords);
+  if (!isObject(schema)) return false;
+  return (schema.enum !== undefined && JSON.stringify(schema).includes('"array"')) || Object.values(schema).some(hasListOfWords);
+};
 
 describe("text until a mark", () => {
   const rules = new Rules();

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/nouns.ts";
 import { schemaProblems } from "../../src/engines/schema-check.ts";
 import { schemaFault } from "../../src/engines/schema-fault.ts";
+import { someSchema, someValue } from "../schemas.ts";
 
 const said = (schema: Json, value: Json): string[] =>
   schemaProblems(schema, value).map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -70,54 +71,13 @@ test.each<[Json, string | undefined]>([
 });
 
 describe("agrees with Ajv", () => {
-  const key = fc.constantFrom("a", "b", "c");
-  const small = fc.integer({ min: 0, max: 3 });
-  const type = fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object");
-  const plain: Record<string, fc.Arbitrary<unknown>> = {
-    type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
-    enum: fc.uniqueArray(fc.constantFrom<Json>("a", 1, null, true), { minLength: 1 }),
-    const: fc.constantFrom<Json>("a", 1, [1], { a: 1 }),
-    multipleOf: fc.constantFrom(1, 2, 0.5),
-    pattern: fc.constantFrom("^a", "b$", "^.{2}$"),
-    uniqueItems: fc.boolean(),
-    required: fc.uniqueArray(key),
-    ...Object.fromEntries(
-      "minimum exclusiveMaximum minLength maxLength minItems maxItems minProperties maxProperties"
-        .split(" ")
-        .map((keyword) => [keyword, small]),
-    ),
-  };
-  const inside = (inner: fc.Arbitrary<JsonObject>): Record<string, fc.Arbitrary<unknown>> => ({
-    properties: fc.dictionary(key, inner, { maxKeys: 2 }),
-    patternProperties: fc.dictionary(fc.constantFrom("^a", "[bc]"), inner, { maxKeys: 1 }),
-    additionalProperties: fc.oneof(fc.boolean(), inner),
-    ...Object.fromEntries("items contains propertyNames not if then else".split(" ").map((keyword) => [keyword, inner])),
-    ...Object.fromEntries("anyOf oneOf allOf".split(" ").map((keyword) => [keyword, fc.array(inner, { minLength: 1, maxLength: 2 })])),
-  });
-  /** Only a few keywords, so that some values fit. */
-  const someOf = (keywords: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<JsonObject> =>
-    fc
-      .array(fc.oneof(...Object.entries(keywords).map(([keyword, rule]) => rule.map((given) => [keyword, given] as const))), {
-        maxLength: 4,
-      })
-      .map((entries) => Object.fromEntries(entries) as JsonObject);
-  const schema = someOf({ ...plain, ...inside(someOf({ ...plain, ...inside(someOf(plain)) })) });
-  const value = fc.letrec((tie) => ({
-    value: fc.oneof(
-      { depthSize: "small" },
-      fc.constantFrom<Json>("", "a", "ab", "abc", 0, 1, 2, 1.5, true, false, null),
-      fc.array(tie("value") as fc.Arbitrary<Json>, { maxLength: 3 }),
-      fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value") as fc.Arbitrary<Json>, { maxKeys: 3 }),
-    ),
-  })).value as fc.Arbitrary<Json>;
-
   test.each([
     ["2020-12", Ajv2020],
     ["7", Ajv],
   ] as const)("draft %s", (_, Compiler) => {
     const ajv = new Compiler({ strict: false, logger: false, addUsedSchema: false });
     fc.assert(
-      fc.property(schema, value, (schema, value) => {
+      fc.property(someSchema(), someValue, (schema, value) => {
         expect([schemaFault(schema), schemaProblems(schema, value).length === 0]).toEqual([undefined, ajv.validate(schema, value)]);
       }),
       { numRuns: 500 },

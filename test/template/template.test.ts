@@ -159,6 +159,17 @@ describe("a template that refuses a conversation gets it in another form", () =>
     expect(await rendered(fails("messages | length > 2") + roles, talk)).toBe("system:a\n\nc;user:b\n\nd;");
     expect(await rendered(roles, talk)).toBe("system:a;user:b;system:c;user:d;");
   });
+  test("one answer at a time, if it has no calls", async () => {
+    const said = (text: string): Message => ({ role: "assistant", content: [{ type: "text", text }] });
+    const strict = fails("(m.role == 'user') != (loop.index0 % 2 == 0)");
+    expect(await rendered(each(`${strict}{{ m.role }}:{{ m.content }};`), [user, said("a"), said("b"), said("c"), user])).toBe(
+      "user:Weather in Oslo?;assistant:a\n\nb\n\nc;user:Weather in Oslo?;",
+    );
+    const calling: Message[] = [text("system", "a"), text("system", "b"), user, said("a"), called, answered, said("b")];
+    expect(await rendered(fails("messages[1].role == 'system'") + roles, calling)).toContain(
+      "system:a\n\nb;user:Weather in Oslo?;assistant:a;assistant:;tool:",
+    );
+  });
   test("no system message: its text is put before the user's", async () => {
     expect(await rendered(fails("messages[0].role == 'system'") + roles, [text("system", "a"), text("user", "b")])).toBe("user:a\n\nb;");
   });

@@ -1,10 +1,12 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot express is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { keepNumbers, numbersOf, numberText } from "../../core/numbers.ts";
+import { keepNumbers, numberText } from "../../core/numbers.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
+import { allApart } from "./apart.ts";
 import { literal, optional, type Rules, row } from "./gbnf.ts";
+import { constrains, isNote, merged } from "./merge.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
 /** References become rules, so recursion is harmless; this limits the copies made where other keywords accompany a reference. */
@@ -16,14 +18,27 @@ const MAX_COUNT = 256;
 const MAX_FREE = 4;
 
 /** Keywords that the rules cannot enforce, by their beginnings. */
-const BEYOND =
-  /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependen|propertyNames|patternProp|m..Properties|\$(?:dynamic|recursive)Ref)/;
+const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|dependen|propertyNames|patternProp|m..Properties|\$(?:dynamic|recursive)Ref)/;
 /** The same for strings. */
 const BEYOND_TEXT = /^(?:pattern|format)$/;
+/** Beside words, nothing else is enforced. */
+const BESIDE_WORDS = /^(?!(?:type|nullable|enum|const)$)/;
+const UNEVALUATED = /^unevaluated/;
 /** Keywords for one type of values, which are not enforced if the schema names no type. */
-const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|additionalProperties)$/;
-/** Keywords that constrain nothing. */
-const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
+const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|additionalProperties|unevaluated.*)$/;
+/** Values of such keywords that constrain nothing. */
+const IDLE: JsonObject = {
+  not: false,
+  required: true, // of an older draft, where the keyword belongs to the property
+  exclusiveMinimum: true, // of an older draft, where `minimum` has the number
+  exclusiveMaximum: true,
+  uniqueItems: false,
+  minProperties: 0,
+  propertyNames: true,
+  additionalProperties: true,
+  unevaluatedItems: true,
+  unevaluatedProperties: true,
+};
 
 const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // limited, because a weak model may write digits forever
 const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
@@ -100,32 +115,52 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const union = anyOf ?? oneOf;
     const own = anyOf === undefined || oneOf === undefined ? rest : { ...rest, oneOf }; // each alternative of one, with all of the other
     if (Array.isArray(union) && union.length > 0) {
-      const alternative = (part: Json) => (constrains(own) && isObject(part) ? both(own, part) : part);
+      const alternative = (part: Json) => (constrains(own) && part !== false ? both(own, isObject(part) ? inner(part, at) : ANY) : part);
+      const parts = union.map(alternative);
+      if (anyOf === undefined && !allApart(parts, (part) => resolved(part, { ...at, report: () => {} }))) at.report(at.path, "oneOf");
       return choice(
-        union.map((part) => value(alternative(part), deeper)),
+        parts.map((part) => value(part, deeper)),
         at,
       );
     }
-    for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
+    unforced(own, BEYOND, at);
     const listed = Array.isArray(own.enum) ? own.enum : [];
-    const literals = own.const !== undefined ? [own.const] : listed;
+    const literals = own.const === undefined ? listed : [own.const];
     if (literals.length === 0) return typed(own, at);
     // An array whose `enum` lists no array: the choices are meant for its items.
     if (String(schemaTypes({ schema: own, root: at.root })) === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
       return typed({ ...others, items: { enum: words as Json } }, at);
     }
+    unforced(own, BESIDE_WORDS, at);
+    const { type, nullable } = own;
+    const types = type === undefined ? TYPES : schemaTypes({ schema: { type }, root: ANY });
+    const isOfType = (one: Json) => types.some((type) => type === typeOf(one) || (type === "integer" && Number.isInteger(one)));
+    const some = literals.some(isOfType);
+    if (!some) at.report(at.path, "type");
+    if (own.const !== undefined && own.enum !== undefined && !listed.map(pythonJson).includes(pythonJson(own.const)))
+      at.report(at.path, "enum");
     const spelling = (one: Json, i: number) =>
       literals === listed ? numberText(listed, String(i), one) : numberText(schema, "const", one);
-    const all = literals.map((one, i) => constant(one, at, spelling(one, i)));
-    return choice(own.nullable === true ? [...all, constant(null, at)] : all, at);
+    const all = literals.map((one, i) => (some && !isOfType(one) ? undefined : constant(one, at, spelling(one, i))));
+    return choice(nullable === true ? [...all, constant(null, at)] : all, at);
+  };
+
+  const unforced = (schema: JsonObject, keywords: RegExp, { report, path }: Place): void => {
+    for (const key in schema) if ((schema[key] ?? undefined) !== IDLE[key] && keywords.test(key) && !isNote(key)) report(path, key);
+  };
+
+  /** A schema that is merged with others: its own `unevaluated…` would then see their keywords, too. */
+  const inner = (part: JsonObject, at: Place): JsonObject => {
+    unforced(part, UNEVALUATED, at);
+    return part;
   };
 
   const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
     typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, at.root) : undefined;
 
   const resolved = (part: JsonObject, at: Place, seen: readonly JsonObject[] = []): JsonObject => {
-    const { $ref, ...own } = part;
+    const { $ref, ...own } = inner(part, at);
     if ($ref === undefined) return part;
     const found = target($ref, at);
     if (!found) at.report(at.path, "$ref");
@@ -144,7 +179,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const { $ref: _, ...beside } = schema;
     if (constrains(beside))
       return value(
-        merged(found, beside, (keyword) => at.report(at.path, keyword)),
+        merged(inner(found, at), beside, (keyword) => at.report(at.path, keyword)),
         below,
       );
     const name = named(found, { ...below, depth: at.depth - 1 }, value);
@@ -209,10 +244,12 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const typed = (schema: JsonObject, at: Place): string | undefined => {
     const types = new Set<string>(schemaTypes({ schema, root: at.root }));
     if (types.size === 0 && schema.properties) types.add("object");
-    if (types.size === 0 && (schema.items ?? schema.prefixItems)) types.add("array");
-    if (types.size === 0 || types.has("string")) for (const key in schema) if (BEYOND_TEXT.test(key)) at.report(at.path, key);
-    if (types.size === 0) for (const key in schema) if (OF_ONE_TYPE.test(key) && schema[key] !== true) at.report(at.path, key);
-    if (types.size === 0) return any(at);
+    if (types.size === 0 && (schema.items ?? schema.prefixItems) !== undefined) types.add("array");
+    if (types.size === 0 || types.has("string")) unforced(schema, BEYOND_TEXT, at);
+    if (types.size === 0) {
+      unforced(schema, OF_ONE_TYPE, at);
+      return any(at);
+    }
     const all = at.syntax.verbatim && types.has("string") ? ["string"] : [...types];
     return choice(
       all.map((type) => ofType(type, schema, at)),
@@ -263,7 +300,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const { open, comma, close, item: around = (value: string) => value } = at.syntax.list;
     const least = numeric(schema.minItems) ?? 0;
     const maxItems = numeric(schema.maxItems);
-    const [prefixItems, items] = Array.isArray(schema.items) ? [schema.items, schema.additionalItems] : [schema.prefixItems, schema.items];
+    const isOlder = Array.isArray(schema.items);
+    const prefixItems = isOlder ? schema.items : schema.prefixItems;
+    const items = (isOlder ? schema.additionalItems : schema.items) ?? schema.unevaluatedItems;
     const item = (one: Json | undefined, step: string) => around(property(one, inside(at, step, "item")));
     const tuple = Array.isArray(prefixItems) && prefixItems.length > 0 ? prefixItems : undefined;
     const given = tuple ?? [items ?? true];
@@ -275,7 +314,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const more = closed ? "" : quantifier(missing, maxItems === undefined ? undefined : maxItems - begun.length);
     // Too high a limit does not lift the other one.
     const fewest = more ?? quantifier(missing, undefined);
-    if (fewest === undefined) at.report(at.path, "minItems");
+    if (fewest === undefined || (closed && missing > 0)) at.report(at.path, "minItems");
     if (more === undefined && maxItems !== undefined) at.report(at.path, "maxItems");
     let body = closed ? "" : `(${row(comma, rest)})${fewest ?? "*"}`;
     for (let i = begun.length - 1; i >= 0; i--) {
@@ -288,15 +327,12 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const object = (schema: JsonObject, at: Place): string => {
     const { open, close, sort, pair, otherPair, unpaired } = at.syntax.object;
     const declared = isObject(schema.properties) ? schema.properties : ANY;
+    const additional = schema.additionalProperties ?? schema.unevaluatedProperties;
     const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
     const given = [...new Set([...Object.keys(declared), ...required])];
     const keys = sort ? sort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.flatMap((key): Pair[] => {
-      const property = Object.hasOwn(declared, key)
-        ? declared[key]
-        : isObject(schema.additionalProperties)
-          ? schema.additionalProperties
-          : undefined;
+      const property = Object.hasOwn(declared, key) ? declared[key] : additional;
       const isRequired = required.includes(key);
       if (property === false && !isRequired) return [];
       const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
@@ -304,7 +340,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       return [{ body, required: isRequired }];
     });
     const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
-    const rest = schema.additionalProperties ?? (keys.length + patterns.length === 0 && !at.closed);
+    const rest = additional ?? (keys.length + patterns.length === 0 && !at.closed);
     // Which pattern a key matches is not enforced, so its value may follow any of them.
     const [one, ...more] = [...patterns, rest].filter((part) => part !== false);
     const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
@@ -387,58 +423,6 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 const isExact = (value: Json): value is number => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
-
-const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
-
-/** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
-function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
-  const sum: Record<string, Json> = { ...a, ...b };
-  keepNumbers(sum, new Map([...(numbersOf(a) ?? []), ...(numbersOf(b) ?? [])]));
-  for (const [key, one] of Object.entries(a)) {
-    const other = b[key];
-    if (other === undefined || NOTES.test(key) || one === other || pythonJson(one) === pythonJson(other)) continue;
-    const together = sumOf(key, one, other);
-    const free = key === "anyOf" ? "oneOf" : key === "oneOf" ? "anyOf" : key;
-    if (together !== undefined) sum[key] = together;
-    else if (sum[free] === undefined)
-      sum[free] = one; // a schema with both kinds of unions means both
-    else lost(key);
-  }
-  return sum;
-}
-
-/** What both values of a keyword allow; `undefined` if that cannot be said in one. */
-function sumOf(key: string, a: Json, b: Json): Json | undefined {
-  if (key === "properties" && isObject(a) && isObject(b)) {
-    const shared = Object.keys(a).filter((name) => Object.hasOwn(b, name));
-    return { ...a, ...b, ...Object.fromEntries(shared.map((name) => [name, bothOf(a[name], b[name])])) };
-  }
-  if (key === "items" || key === "additionalProperties") return bothOf(a, b);
-  if (typeof a === "number" && typeof b === "number") {
-    if (/^(?:min|exclusiveMin)/.test(key)) return Math.max(a, b);
-    return /^(?:max|exclusiveMax)/.test(key) ? Math.min(a, b) : undefined;
-  }
-  if (key === "type") return commonTypes(a, b);
-  if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
-  if (key === "required") return [...a, ...b];
-  if (key === "allOf") return [...new Map([...a, ...b].map((part) => [pythonJson(part), part])).values()]; // each once, or they could double at every level
-  const words = b.map(pythonJson);
-  const common = key === "enum" && !numbersOf(a) ? a.filter((one) => words.includes(pythonJson(one))) : [];
-  return common.length > 0 ? common : undefined;
-}
-
-function bothOf(a: Json | undefined, b: Json | undefined): Json {
-  if (a === false || b === false) return false;
-  if (!isObject(a) || !isObject(b)) return (isObject(a) ? a : b) ?? true;
-  return pythonJson(a) === pythonJson(b) ? a : { allOf: [a, b] };
-}
-
-function commonTypes(a: Json, b: Json): Json | undefined {
-  const [some, others] = [a, b].map((type) => schemaTypes({ schema: { type }, root: ANY })) as [readonly string[], readonly string[]];
-  const within = (type: string, list: readonly string[]) => list.includes(type) || (type === "integer" && list.includes("number"));
-  const common = [...some.filter((type) => within(type, others)), ...others.filter((type) => within(type, some))];
-  return common.length > 0 ? [...new Set(common)] : undefined;
-}
 
 /** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
 function quantifier(least: Json, most: Json | undefined): string | undefined {

@@ -1,0 +1,13 @@
+/** gpt-oss. */
+import { type Family, from } from "./family.ts";
+
+export const OPENAI: readonly Family[] = [
+  {
+    name: "gpt-oss",
+    id: "harmony",
+    variant: "gpt-oss-120b",
+    models: /gpt-?oss/,
+    templates: [["<|channel|>", "<|message|>", "<|start|>"]],
+    sampling: from("README of openai/gpt-oss", { temperature: 1, topP: 1 }),
+  },
+];
