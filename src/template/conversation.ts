@@ -114,16 +114,19 @@ function inOrder(messages: readonly Message[], { alternating: ordered, noSystem,
   }
   if (!ordered && !noSystem) return messages;
   const systems = messages.filter(isSystem).map((message): Message => (noSystem ? ({ ...message, role: "user" } as Message) : message));
-  return alternating([...systems, ...messages.filter((message) => !isSystem(message))]).reduce(joined, []);
+  return joined(alternating([...systems, ...messages.filter((message) => !isSystem(message))]));
 }
 
 /** Successive answers without calls become one, too: templates drop the text beside a call, so those stay apart. */
-function joined(messages: readonly Message[], message: Message): Message[] {
-  const last = messages.at(-1);
-  const isAnswer =
-    last?.role === "assistant" && message.role === "assistant" && callsOf([...last.content, ...message.content]).length === 0;
-  if (!isAnswer) return [...messages, message];
-  return [...messages.slice(0, -1), { ...last, content: [...last.content, { type: "text", text: "\n\n" }, ...message.content] }];
+function joined(messages: readonly Message[]): Message[] {
+  const out: Message[] = [];
+  for (const message of messages) {
+    const last = out.at(-1);
+    if (last?.role !== "assistant" || message.role !== "assistant" || callsOf([...last.content, ...message.content]).length > 0)
+      out.push(message);
+    else out[out.length - 1] = { ...last, content: [...last.content, { type: "text", text: "\n\n" }, ...message.content] };
+  }
+  return out;
 }
 
 const messagesOf = (messages: readonly Message[], sheet: Sheet): JsonObject[] =>
