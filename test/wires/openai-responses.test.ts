@@ -1486,6 +1486,16 @@ describe("the same wire on both sides", () => {
       content_index: 0,
     });
   });
+  test("a citation reaches the client though its part came with something else than a list", () => {
+    const added = { type: "response.output_text.annotation.added", annotation: { url: "https://example.com" } };
+    const state = [{ wire: "openai-responses" as const, kind: "annotations", data: -1 }];
+    const encoder = wire.createStreamEncoder(asked);
+    const events: Event[] = [
+      { type: "text", text: "See it.", state },
+      { type: "extension", wire: "openai-responses", data: added },
+    ];
+    expect(events.map((event) => encoder.encode(event)).join("")).toContain('"annotation":{"url":"https://example.com"}');
+  });
   test("items that are done in another order keep their indexes, streamed or not", () => {
     const search = (id?: string) => ({ type: "web_search_call", ...(id ? { id } : {}), status: "completed" });
     const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "{}", status: "completed" };

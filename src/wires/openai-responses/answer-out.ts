@@ -321,7 +321,7 @@ export class ResponseAnswer extends ItemAnswer {
       this.event(type, { ...fields, output_index: index, item });
     } else if (type === "response.output_text.annotation.added") {
       if (!message?.part) return; // the whole part has it, too
-      message.part.annotations = [...(message.part.annotations as unknown[]), fields.annotation];
+      message.part.annotations = [...listOf(message.part.annotations), fields.annotation];
       this.event(type, { ...fields, item_id: message.item.id, output_index: message.index, ...placeOf(message, "content") });
     } else {
       const index = this.#foreign.get(item_id);
