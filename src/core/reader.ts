@@ -245,15 +245,16 @@ export class Reader extends Window {
 
   /** Passes over blanks and comments. */
   #gap(syntax: Syntax): number | undefined {
+    const { comments } = syntax;
     if (!this.comment) {
       // The usual case: no gap.
       const code = this.pos < this.stop ? (this.codes[this.pos] as number) : 0;
-      if (code > 32 && code !== 47) return code;
+      if (code > 32 && code !== 47 && code !== 35) return code;
       const next = this.blanks();
       if (syntax.spaces && this.from < this.pos) this.space(this.run);
-      if (next !== 47) return next;
+      if (!comments || (next !== 47 && next !== 35)) return next;
     }
-    return syntax.comments ? syntax.comments(this) : 47;
+    return comments?.(this);
   }
 
   #value(syntax: Syntax, code: number): Outcome | undefined | true {

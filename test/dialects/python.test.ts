@@ -196,8 +196,51 @@ describe("marks and brackets around calls", () => {
   });
 });
 
+describe("comments", () => {
+  test("before, after and in calls are neither calls nor arguments", () => {
+    const code = "# First\nf(a=1, # one\n  b=[2] # two\n)  # then\n# Last\ng()";
+    const calls = ['call f{"a":1,"b":[2]}', "call g{}"];
+    expect(read(`\`\`\`tool_code\n${code}\n\`\`\``)).toEqual([...calls, "control \n", "control ```"]);
+    expect(read("[f(a=1, b=[2]), # one\n g()\n# two\n]")).toEqual([...calls, "control \n# two\n]"]);
+  });
+  test("end with the block", () => {
+    expect(read("```tool_code\nf() # one```")).toEqual(["call f{}", "control  # one", "control ```"]);
+    expect(read("<|tool_call_start|>[f(a=1 # one<|tool_call_end|>")[0]).toBe("malformed bad-arguments");
+    expect(read("```tool_code\n# none")).toEqual(["malformed no-name"]);
+  });
+  test("in strings are text, and in prose no calls begin after them", () => {
+    expect(read("[f(a='# one')]")[0]).toBe('call f{"a":"# one"}');
+    expect(read("[# one\nf(a=1)] x")[0]).toBe("text [# one\nf(a=1)] x");
+  });
+});
+
 const FRAGMENTS = [
-  ...["[", "]", "(", ")", "{", "}", ",", "=", ":", "'", '"', "'''", '"""', "\\", "\n", " ", "f(", "g.h(a=", "print(", "a=", "f'", "r'"],
+  ...[
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "#",
+    " # x\n",
+    ",",
+    "=",
+    ":",
+    "'",
+    '"',
+    "'''",
+    '"""',
+    "\\",
+    "\n",
+    " ",
+    "f(",
+    "g.h(a=",
+    "print(",
+    "a=",
+    "f'",
+    "r'",
+  ],
   ...["[f(a=1)]", "[f(a={'x', 2})", ", g(b=(1,))", "x", "1", "None", "\\x4", "\\u12", "<|tool_call_start|>", "<|tool_call_end|>"],
   ...["<|python_start|>", "<function_calls>", "</function_calls>", "```tool_code", "```", "<think>", "</think>", "<|eot|>", "é", "\ud83d"],
 ];

@@ -19,7 +19,7 @@ import { broken, closing, cut, nameTooLong, readThen, speak, tooLong } from "./s
 const QUOTES = ["'", '"', "'''", '"""'];
 const STRING_STOPS = charTable(`'{}${ESCAPED}`);
 
-const PYTHON: Syntax = {
+const PYTHON = {
   quotes: new Marks(["", "f", "r"].flatMap((prefix) => QUOTES.map((quote) => prefix + quote))),
   plainEnd: STRING_STOPS,
   special,
@@ -28,7 +28,7 @@ const PYTHON: Syntax = {
   wide: false,
   bare: (text) => jsonScalar(text) ?? (text.length <= MAX_DIGITS && OTHER_BASE.test(text) ? String(BigInt(text)) : undefined),
   tuples: true,
-};
+} satisfies Syntax;
 /** The longest number in another base: to print one in decimal takes more than linear time, seconds for millions of digits. */
 const MAX_DIGITS = 4096;
 const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
@@ -118,6 +118,8 @@ const LIST = 64;
 /** A call came before. */
 const CALLED = 128;
 
+/** Begins a comment, up to the end of the line. */
+const HASH = 35;
 const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 const NAME_START = charTable(LETTER);
 const NAME_END = charTableExcept(`${LETTER}0123456789.-`);
@@ -130,6 +132,18 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
   const json = jsonCalls({ marks });
   const element = elementOf(json);
   const ends = new Marks(marks);
+  const lineEnd = new Marks(["\n", "\r", ...marks]);
+  const syntax: Syntax = {
+    ...PYTHON,
+    comments(r) {
+      for (;;) {
+        if (r.comment && r.until(r.comment) === undefined) return undefined;
+        const code = r.blanks();
+        r.comment = code === HASH ? lineEnd : undefined;
+        if (code !== HASH) return code;
+      }
+    },
+  };
   const brackets = new Marks([..."([{)]},\n'\"", ...marks]);
   const inQuotes = new Map([..."'\""].map((quote) => [quote, new Marks([quote, `\\${quote}`, "\\\\", "\n", ...marks])]));
 
@@ -145,7 +159,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const sure = is(SURE);
     const flagsAfter = ((is(BARE) ? flags & ~SURE : flags | SURE) & ~STRICT) | CALLED;
     const onLimit = sure ? tooLong : release;
-    const separators = `\n,]${is(IN_PRINT) ? ")" : ""}`;
+    const separators = `\n,]#${is(IN_PRINT) ? ")" : ""}`;
 
     const start: Step = (s) => {
       const code = s.blanks();
@@ -165,6 +179,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
         s.control();
         return is(BARE) ? textStart : behindList;
       }
+      if (code === HASH && is(SURE | CALLED)) return comment;
       if (code === 41 && is(IN_PRINT)) {
         s.pos++;
         return next(flags & ~IN_PRINT);
@@ -185,6 +200,8 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (code === -1) return sure ? cut : release;
       return unreadable(s, "no-name", "a call was expected");
     };
+
+    const comment: Step = (s) => (s.until(lineEnd) === undefined ? undefined : start);
 
     const name: Step = (s) => {
       const code = s.span(NAME_END, !sure);
@@ -239,7 +256,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const begin = (s: Scan, key?: string): Step => {
       s.startCall(s.call?.name ?? "");
       s.bound(tooLong);
-      s.begin(PYTHON, s.json, ends).enter(41, 61, key);
+      s.begin(syntax, s.json, ends).enter(41, 61, key);
       return inArguments;
     };
     const inArguments = readThen(
