@@ -31,6 +31,13 @@ const weather: Tool = {
 const time: Tool = { name: "get_time", parameters: { type: "object", properties: { zone: { type: "string" } } } };
 const tools = [weather, time];
 
+/** An object with an object of its own kind inside it. */
+const endless = (name: string): JsonObject => ({
+  type: "object",
+  properties: { next: { $ref: `#/$defs/${name}` } },
+  required: ["next"],
+});
+
 function check(dialect: Speaker, one: Case): void {
   const grammar = new Gbnf(dialect.grammar(one.tools, "required").gbnf);
   for (const times of [1, 2]) expect(grammar.accepts(trueText(dialect, one, times)), trueText(dialect, one, times)).toBe(true);
@@ -897,6 +904,7 @@ describe("schemas", () => {
     [{ allOf: [{ properties: { a: {} }, unevaluatedProperties: false }, { required: ["a"] }] }, "", "unevaluatedProperties"],
     [{ oneOf: [{ type: "integer" }, { type: "number" }] }, "", "oneOf"],
     [{ oneOf: [{ const: "a" }, { enum: ["a", "b"] }] }, "", "oneOf"],
+    [{ oneOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }], $defs: { a: endless("a"), b: endless("b") } }, "", "oneOf"],
     [{ type: "object", properties: { a: {}, b: {} }, oneOf: [{ required: ["a"] }, { required: ["b"] }] }, "", "oneOf"],
     [{ oneOf: [{ type: "object" }, { type: "object", properties: { a: {} }, required: ["a"] }] }, "", "oneOf"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {

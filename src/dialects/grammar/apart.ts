@@ -8,20 +8,21 @@ import type { Json, JsonObject } from "../../core/nouns.ts";
 import { type JsonType, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
 
-/** Limits the work: after this many comparisons nothing is apart. */
+/** Limits the work: after this many comparisons, and below this depth, nothing is apart. References may recur for ever. */
 const MAX_LOOKS = 5000;
+const MAX_DEPTH = 16;
 
 type Resolve = (schema: JsonObject) => JsonObject;
 
 export function allApart(parts: readonly Json[], resolve: Resolve): boolean {
   const looks = { left: MAX_LOOKS };
-  return parts.every((a, i) => parts.slice(i + 1).every((b) => apart(a, b, resolve, looks)));
+  return parts.every((a, i) => parts.slice(i + 1).every((b) => apart(a, b, resolve, looks, MAX_DEPTH)));
 }
 
 /** As far as types, words and required keys tell. */
-function apart(a: Json | undefined, b: Json | undefined, resolve: Resolve, looks: { left: number }): boolean {
+function apart(a: Json | undefined, b: Json | undefined, resolve: Resolve, looks: { left: number }, depth: number): boolean {
   if (!isObject(a) || !isObject(b)) return a === false || b === false;
-  if (looks.left-- <= 0) return false;
+  if (looks.left-- <= 0 || depth === 0) return false;
   const [one, other] = [resolve(a), resolve(b)];
   const words = wordsOf(one)?.map(pythonJson);
   const others = new Set(wordsOf(other)?.map(pythonJson));
@@ -34,7 +35,9 @@ function apart(a: Json | undefined, b: Json | undefined, resolve: Resolve, looks
   const lacked = lacks(other, one);
   if ((lacking && (lacked || one.additionalProperties === false)) || (lacked && other.additionalProperties === false)) return true;
   const needed = requiredOf(other);
-  return [...requiredOf(one)].some((key) => needed.has(key) && apart(propertiesOf(one)[key], propertiesOf(other)[key], resolve, looks));
+  return [...requiredOf(one)].some(
+    (key) => needed.has(key) && apart(propertiesOf(one)[key], propertiesOf(other)[key], resolve, looks, depth - 1),
+  );
 }
 
 const wordsOf = ({ const: word, enum: words }: JsonObject): readonly Json[] | undefined =>
