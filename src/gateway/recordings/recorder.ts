@@ -108,6 +108,7 @@ class Recordist implements Tap {
   readonly #done: (recording: Recording) => void;
   readonly #at = new Date().toISOString();
   readonly #began = performance.now();
+  #lastUs = -1;
   readonly #client: Draft = { request: EMPTY, ms: 0, pieces: [] };
   readonly #upstream: Draft[] = [];
   readonly #items: Record<string, JsonObject> = {};
@@ -173,8 +174,10 @@ class Recordist implements Tap {
     });
   }
 
+  /** No two moments are equal: what came first decides how a recording is replayed. */
   get #ms(): number {
-    return Math.round((performance.now() - this.#began) * 10) / 10;
+    this.#lastUs = Math.max(this.#lastUs + 1, Math.round((performance.now() - this.#began) * 1000));
+    return this.#lastUs / 1000;
   }
 
   /** Once the limit is reached nothing more is kept: a recording with a gap in the middle would mislead. */

@@ -90,6 +90,16 @@ describe.each(WIRES)("a client that speaks %s", (client) => {
   });
 });
 
+test("no two moments of a recording are equal, however fast they follow each other: their order decides how it is replayed", async () => {
+  const words: Event[] = Array.from({ length: 2000 }, () => ({ type: "text", text: "a" }));
+  const { url, read } = await recording({ upstreams: { up: createScripted(() => [...words, { type: "finish", reason: "stop" }]) } });
+  await askSmallest(url, "openai-chat");
+  const { client, events } = (await read(1))[0]!;
+  const moments = [client.ms, ...events.map(([ms]) => ms), client.response!.ms, ...client.pieces.map(([ms]) => ms)];
+  expect(moments.length).toBeGreaterThan(2000);
+  for (const [i, ms] of moments.entries()) if (i > 0) expect(ms).toBeGreaterThan(moments[i - 1]!);
+});
+
 test("items that the client referred to by id are in the recording, and it replays to the same bytes", async () => {
   const { url, read } = await recording({ upstreams: { up: createScripted(() => weather) } });
   const post = (input: unknown) => ask(url, "POST", "/v1/responses", { headers: json, body: JSON.stringify({ model: "m", input }) });
