@@ -7,7 +7,7 @@ import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { NO_LIMIT } from "../../core/reader.ts";
 import { type SchemaNode, schemaNode } from "../../core/schema.ts";
-import { hasNone } from "../../core/window.ts";
+import { hasNone, type Marks } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
 import type { CallObject } from "./call-object.ts";
 import type { Element } from "./elements.ts";
@@ -30,6 +30,8 @@ export interface Call {
 interface Hold {
   readonly events: Event[];
   readonly index: number;
+  /** What the held calls may change, as it was before them. */
+  readonly before: Pick<Scan, "unclosed" | "prose" | "marked" | "fence">;
   /** The first call commits the held events. */
   readonly promotes: boolean;
   /** The step at the limit of what is being read, once the events are committed. */
@@ -147,7 +149,7 @@ export class Scan extends RawReader implements Scanner {
       if (this.stop === this.end || !this.#onLimit) break;
       // The limit acts at this very character, wherever the pieces were cut; but an incomplete mark that may end the block is left for later.
       const { codes, pos, stop } = this;
-      if (this.waitingRead === 0 || this.table.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
+      if (this.waitingRead === 0 || this.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
       this.quiet = this.half = undefined;
     }
@@ -181,6 +183,11 @@ export class Scan extends RawReader implements Scanner {
   #limit(): void {
     if (this.#onLimit === undefined) this.#room = NO_LIMIT;
     this.stopAt(this.#room < 0 ? Math.max(this.pos, this.end + this.#room) : this.end);
+  }
+
+  /** The marks that end an unreadable block: inside thinking that a call has ended or may end, also the closer of the thinking. */
+  get ends(): Marks {
+    return this.#held || this.owed ? this.table.endsHeld : this.table.ends;
   }
 
   // ---- what waits
@@ -336,7 +343,8 @@ export class Scan extends RawReader implements Scanner {
    */
   hold(onLimit: Step, promotes = false): void {
     this.bound(onLimit);
-    this.#held = { events: [], index: this.#index, promotes, onLimit: undefined };
+    const { unclosed, prose, marked, fence } = this;
+    this.#held = { events: [], index: this.#index, before: { unclosed, prose, marked, fence }, promotes, onLimit: undefined };
   }
   commit(): void {
     const held = this.#held;
@@ -353,6 +361,7 @@ export class Scan extends RawReader implements Scanner {
     this.#held = undefined;
     this.#index = held.index;
     for (const event of held.events) if (event.type === "tool-start") this.#ids.forget(event.id);
+    Object.assign(this, held.before);
     this.call = undefined;
     this.fault = undefined;
     this.unbound();

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/nouns.ts";
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, endMarks, isCut, jsonArguments, readArguments, readThen, releaseBlanks, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, isCut, jsonArguments, readArguments, readThen, releaseBlanks, speak, tooLong } from "./steps.ts";
 import { THINK_TAGS } from "./table.ts";
 
 /** Each kind of mark may be spelled in several ways. */
@@ -82,7 +82,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   /** After a call. Where the section's end is missing, another section may follow, or the closer of the thinking: those are not unreadable. */
   const more = inSection((s) => {
     if (s.blanks() === undefined) return undefined;
-    const mark = s.match(endMarks(s));
+    const mark = s.match(s.ends);
     if (mark === undefined) return undefined;
     if (mark === "" || s.table.closers.has(mark) || marks.includes(mark)) return between;
     s.unbound();

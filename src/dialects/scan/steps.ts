@@ -273,13 +273,10 @@ const alone: Step = (s) => {
   return mark !== "" || code === -1 || isCut(s, s.marks.list) ? ended : broken(s, "bad-arguments", "something follows the arguments");
 };
 
-/** Inside thinking that a call has ended or may end, the closer of the thinking ends an unreadable block, too. */
-export const endMarks = ({ holding, owed, table }: Scan): Marks => (holding || owed ? table.endsHeld : table.ends);
-const untilEnd = (s: Scan): string | undefined => s.until(endMarks(s));
 const goOn = (s: Scan, mark: string): Step => (s.table.unthink.has(mark) ? speak : (s.resume?.(mark) ?? speak));
 
 export const skip: Step = (s) => {
-  const mark = untilEnd(s);
+  const mark = s.until(s.ends);
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
   if (s.table.closers.has(mark)) s.pos += mark.length;
@@ -306,7 +303,7 @@ export const nameTooLong = exceeded("too-long", `a name or an id has more than $
 export const tooDeep = exceeded("too-deep", "the arguments are nested deeper than `maxDepth` allows");
 
 const rest: Step = (s) => {
-  const mark = untilEnd(s);
+  const mark = s.until(s.ends);
   if (mark === undefined) return undefined;
   if (s.table.closers.has(mark)) s.pos += mark.length;
   s.unbound();
