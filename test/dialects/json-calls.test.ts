@@ -364,6 +364,11 @@ describe("ids written by the model", () => {
       ["call_3_", "a"],
     ]);
   });
+  test("a call that only its end shows to be one has its own id", () => {
+    const input = '{"name": "now", "id": "a"}';
+    const events = cutAnyhow(llama3, input, { tools: [{ name: "now" }] });
+    expect(events.flatMap((event) => (event.type === "tool-start" ? event.id : []))).toEqual(["a"]);
+  });
   test("a malformed call has the id of its tool-start", () => {
     const events = cutAnyhow(hermes, '<tool_call>{"id": "", "name": "f", "arguments": 5}</tool_call>');
     const starts = events.flatMap((event) => (event.type === "tool-start" ? event.id : []));

@@ -7,7 +7,7 @@ import { typeOf } from "../../src/core/schema.ts";
 import type { Dialect, RenderableCall, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
-import { carried, cutAt, endsOf, scanPieces, textOf, units } from "./scanning.ts";
+import { carried, cutAnyhow, cutAt, endsOf, scanPieces, textOf, units } from "./scanning.ts";
 
 const tools: Tool[] = [
   {
@@ -443,6 +443,18 @@ for (const dialect of listDialects()) {
       expectSound(whole, text);
       expect(endsOf(whole).filter((end) => end.name.trim() === "")).toEqual([]);
       expect(scanPieces(dialect, units(text), { tools })).toEqual(whole);
+    });
+
+    test.each(["ns:tool", "dir/tool", "a.b-c_d"])("a declared tool may be named %s", (name) => {
+      const call = { id: "call_0", name, arguments: { content: "x" } };
+      for (const variant of dialect.variants) {
+        const text = promptText(dialect.renderToolCalls([call, { ...call, id: "call_1", arguments: {} }], { variant }));
+        const ends = endsOf(cutAnyhow(dialect, text, { tools: [{ name }] }));
+        expect(ends.map((end) => [end.name, end.arguments, end.truncated])).toEqual([
+          [name, { content: "x" }, undefined],
+          [name, {}, undefined],
+        ]);
+      }
     });
 
     describe("no string ends in half a surrogate pair unless the input has a lone one", () => {

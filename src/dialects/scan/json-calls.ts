@@ -125,7 +125,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   const endObject = (s: Scan, object: CallObject, outcome: Outcome): Step => {
     const { name, id, fault } = object;
     const { call } = s;
-    if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
+    if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "", id);
     if (call?.id === undefined && !(s.block & SURE)) return release;
     if (outcome === "cut" && call?.id === undefined && object.atArguments(s) && object.name !== undefined) s.startCall(object.name, id);
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;

@@ -124,7 +124,7 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
     const mark = s.readWord(ends);
     if (mark === undefined) return undefined;
     if (mark === null && s.waitingRead > s.word.length) return nameTooLong; // after a mark; without one it is just text without blanks
-    if (mark !== end || !/^[\w.-]+$/.test(s.word)) return release;
+    if (mark !== end || !(/^[\w.-]+$/.test(s.word) || s.declares(s.word))) return release;
     s.pos += mark.length;
     if (s.word !== text) return object;
     s.unbound();
