@@ -256,7 +256,7 @@ const lacksBrace = (s: Scan, { hasArguments }: CallObject): boolean =>
   s.depth === 1 && hasArguments && s.json.complete && (s.block & LIST) === 0 && s.table.closers.has(s.match(s.marks) ?? "");
 
 /** `{"name": "f"}` may well be an answer; it is a call if `f` is a declared tool that takes no arguments. */
-function isCallWithoutArguments(s: Scan, { name, hasArguments, strange }: CallObject): boolean {
-  const tool = s.tools.find((tool) => tool.name === name);
-  return tool !== undefined && !hasArguments && !strange && Object.keys(tool.parameters?.properties ?? {}).length === 0;
+function isCallWithoutArguments(s: Scan, { name, hasArguments, strange }: CallObject) {
+  const tool = name && s.toolNamed(name);
+  return tool && !hasArguments && !strange && Object.keys(tool.parameters?.properties ?? {}).length === 0;
 }

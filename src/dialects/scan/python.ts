@@ -122,7 +122,6 @@ const CALLED = 128;
 const HASH = 35;
 const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 const NAME_START = charTable(LETTER);
-const KEY_END = charTableExcept(`${LETTER}0123456789.-`);
 /** Names of tools may have a namespace, or be paths. */
 const NAME_END = charTableExcept(`${LETTER}0123456789.-:/`);
 
@@ -244,7 +243,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       ]),
     );
     const firstKey: Step = (s) => {
-      const code = s.span(KEY_END, false);
+      const code = s.span(NAME_END, false);
       s.word += s.run;
       return code === undefined ? undefined : behindKey;
     };

@@ -389,19 +389,5 @@ export class Scan extends RawReader implements Scanner {
   }
 }
 
-/** The part of the input that an event carries. */
-export function bytesOf(event: Event): string {
-  switch (event.type) {
-    case "text":
-    case "thinking-delta":
-      return event.text;
-    case "thinking-start":
-    case "thinking-end":
-    case "tool-end":
-    case "malformed":
-    case "control":
-      return event.raw ?? "";
-    default:
-      return "";
-  }
-}
+/** The part of the input that an event of a scanner carries. */
+export const bytesOf = (event: Event): string => ("text" in event ? event.text : ("raw" in event && event.raw) || "");

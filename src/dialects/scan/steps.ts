@@ -163,9 +163,9 @@ export function closingThen(behind: Step, other?: Step): Step {
     const mark = s.match(s.table.closing);
     if (mark === undefined) return undefined;
     if (mark !== "") {
+      if (s.holding && s.table.unthink.has(mark)) return undo;
       s.unbound();
       s.pos += mark.length;
-      if (s.holding && s.table.unthink.has(mark)) return strayCloser(mark.length, "text");
       if (s.table.closers.has(mark)) s.unclosed = false;
       return s.stops.list.includes(mark) ? stopThen(behind) : closed;
     }
