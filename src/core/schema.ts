@@ -49,6 +49,7 @@ export function branches(node: SchemaNode): JsonObject[] {
     if (target) queue.push(target);
     queue.push(...inner);
     if (!target && (inner.length === 0 || schema.type !== undefined || schema.properties !== undefined)) found.push(schema);
+    else if (schema.nullable === true) found.push({ type: "null" });
   }
   return found;
 }

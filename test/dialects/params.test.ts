@@ -116,6 +116,16 @@ describe("values", () => {
     expect(read("02134")).toEqual({ a: "02134" });
     expect(read("2134")).toEqual({ a: 2134 });
   });
+  test.each([
+    ["a reference", { $ref: "#/$defs/word" }],
+    ["a wrapped reference", { allOf: [{ $ref: "#/$defs/word" }] }],
+    ["alternatives", { anyOf: [{ type: "string" }, { type: "integer" }] }],
+  ])("may be null where `nullable` stands beside %s", (_, schema) => {
+    const parameters = { type: "object", properties: { path: { ...schema, nullable: true } }, $defs: { word: { type: "string" } } };
+    const read = (value: string) => argumentsOf(qwen3Coder, qwen(value), { tools: [{ name: "edit", parameters }] });
+    expect(read("null")).toEqual([{ path: null }]);
+    expect(read("02134")).toEqual([{ path: "02134" }]);
+  });
   test("that may be null are emitted as soon as they cannot be null", () => {
     const scanner = qwen3Coder.createScanner({ tools });
     expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=note>nul"))).toBe("");
