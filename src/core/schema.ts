@@ -38,18 +38,16 @@ export function branches(node: SchemaNode): JsonObject[] {
   const { $ref, anyOf, oneOf, allOf } = node.schema;
   if ($ref === undefined && anyOf === undefined && oneOf === undefined && allOf === undefined) return [node.schema];
   const found: JsonObject[] = [];
-  const queue: JsonObject[] = [node.schema];
-  const seen = new Set<JsonObject>();
-  for (let schema = queue.shift(); schema && found.length < MAX_BRANCHES; schema = queue.shift()) {
-    if (seen.has(schema)) continue;
-    seen.add(schema);
+  const queue = new Set([node.schema]); // it grows while it is read
+  for (const schema of queue) {
     const { $ref } = schema;
     const target = typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, node.root) : undefined;
     const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
-    if (target) queue.push(target);
-    queue.push(...inner);
-    if (!target && (inner.length === 0 || schema.type !== undefined || schema.properties !== undefined)) found.push(schema);
+    if (target) inner.unshift(target);
+    for (const one of inner) queue.add(one);
+    if (inner.length === 0 || schema.type !== undefined || schema.properties !== undefined) found.push(schema);
     else if (schema.nullable === true) found.push({ type: "null" });
+    if (found.length === MAX_BRANCHES) break;
   }
   return found;
 }

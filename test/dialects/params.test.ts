@@ -126,6 +126,12 @@ describe("values", () => {
     expect(read("null")).toEqual([{ path: null }]);
     expect(read("02134")).toEqual([{ path: "02134" }]);
   });
+  test("are typed by a tool's own properties, even if a reference stands beside them", () => {
+    const base = { type: "object", properties: { note: { type: "string" } } };
+    const parameters = { $ref: "#/$defs/base", properties: { line: { type: "integer" } }, $defs: { base } };
+    const text = "<tool_call><function=edit><parameter=line>42</parameter><parameter=note>42</parameter></function></tool_call>";
+    expect(argumentsOf(qwen3Coder, text, { tools: [{ name: "edit", parameters }] })).toEqual([{ line: 42, note: "42" }]);
+  });
   test("that may be null are emitted as soon as they cannot be null", () => {
     const scanner = qwen3Coder.createScanner({ tools });
     expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=note>nul"))).toBe("");
