@@ -195,16 +195,17 @@ const WEAK_SAMPLES: typeof SAMPLES = [
   ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
   ["functionary-v3.1", /<function=[\w.-]{1,256}>\s*\{/],
   ["functionary-v3.2", />>>(?:all\n|[\w.-]{1,256}\n\{)/],
-  ["glm4", /(?:^|<\|assistant\|>)\s{0,8}[a-zA-Z_][\w.-]{0,255} ?\n\{\s{0,8}["}]/],
   [
     "xlam",
     /(?:^|\n|<\/think>)\s{0,8}(?:```(?:json)?\s{0,8})?\[\s{0,8}\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"arguments"/,
   ],
-  ["pythonic", /(?:^|\s)\[\s{0,8}[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/],
+  ["pythonic", /(?:^|\s|<\/think>)\[\s{0,8}[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/],
   [
     "json",
-    /(?:^|\n)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?(?:\[\s{0,8})?\{\s{0,8}(?:"type"\s{0,8}:\s{0,8}"function"\s{0,8},\s{0,8})?(?:"function"\s{0,8}:\s{0,8}\{\s{0,8})?"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
+    /(?:^|\n|<\/think>)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?(?:\[\s{0,8})?\{\s{0,8}(?:"type"\s{0,8}:\s{0,8}"function"\s{0,8},\s{0,8})?(?:"function"\s{0,8}:\s{0,8}\{\s{0,8})?"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
   ],
+  // The line before such an object may be a word of prose, so a call as JSON comes first.
+  ["glm4", /(?:^|<\|assistant\|>|<\/think>)\s{0,8}[a-zA-Z_][\w.-]{0,255} ?\n\{\s{0,8}["}]/],
 ];
 
 function bySample(whole: string): Detection | undefined {
