@@ -5,6 +5,7 @@ import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { json } from "../../src/dialects/json.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../src/dialects/registry.ts";
+import { lines } from "./scanning.ts";
 
 const firstEvent = (prompt: Prompt | string, dialect = gemma4) => dialect.createScanner({ prompt }).feed("Hm.")[0]?.type;
 
@@ -58,5 +59,20 @@ describe("text of users and tools never decides whether the model is thinking", 
       expect(firstEvent(rendered(openers), dialect)).toBe(state);
       expect(firstEvent(promptText(rendered(openers)), dialect)).toBe(state);
     }
+  });
+});
+
+describe("after thinking whose opener was in a prompt that is not known, the answer is read like any other", () => {
+  const tools = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
+  test.each([
+    ["hermes", '{"name": "f", "arguments": {"a":"x"}}', ['call f{"a":"x"}']],
+    ["glm4", 'f\n{"a":"x"}', ['call f{"a":"x"}']],
+    ["pythonic", '[f(a="x")]', ['call f{"a":"x"}', "control ]"]],
+    ["granite", "<response>ok</response>", ["control <response>", "text ok", "control </response>"]],
+    ["hunyuan", "<answer>ok</answer>", ["control <answer>", "text ok", "control </answer>"]],
+  ])("%s", (id, answer, expected) => {
+    const dialect = getDialect(id);
+    expect(lines(dialect, `hm</think>${answer}`, { tools })).toEqual(["text hm</think>", ...expected]);
+    expect(lines(dialect, `hm</think>${answer}`, { tools, startInThinking: true })).toEqual(["thinking hm", ...expected]);
   });
 });

@@ -74,7 +74,8 @@ export const unthink =
     return behind;
   };
 
-export function strayCloser(length: number, stray: "control" | "text"): Step {
+/** `behind`: the step after a closer. */
+export function strayCloser(length: number, stray: "control" | "text", behind: Step): Step {
   return (s) => {
     if (s.holding) {
       s.pos -= length;
@@ -87,6 +88,7 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
       s.sayRaw();
       s.lineStart = true;
       s.prose = false;
+      return behind;
     }
     return speak;
   };

@@ -119,7 +119,7 @@ function tableOf(spec: Spec, asked: CallsInThinking | undefined, startInThinking
   both(stops, stop);
   for (const [mark, step] of Object.entries(open)) both([mark], step);
   for (const mark of close) {
-    text.set(mark, strayCloser(mark.length, tokens.includes(mark) ? "control" : stray));
+    text.set(mark, strayCloser(mark.length, tokens.includes(mark) ? "control" : stray, behind));
     thinking.set(mark, unthink(behind));
   }
   for (const mark of closers) if (!text.has(mark)) text.set(mark, textCloser);
