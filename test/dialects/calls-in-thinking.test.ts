@@ -30,3 +30,17 @@ test("the end of the thinking ends an unreadable call, wherever a limit is", () 
       { type: "text", text: "ok" },
     ]);
 });
+
+test("only one closer belongs to thinking that a call has ended, and none after the next thinking", () => {
+  const called = "[THINK]hm[TOOL_CALLS]f[ARGS]{}";
+  const expected = ["thinking hm", "call f{}"];
+  const mistral = getDialect("mistral");
+  expect(lines(mistral, `${called}</think>I use </think>.`)).toEqual([...expected, "control </think>", "text I use </think>."]);
+  expect(lines(mistral, `${called} so</think>I use </think>.`)).toEqual([
+    ...expected,
+    "text  so",
+    "control </think>",
+    "text I use </think>.",
+  ]);
+  expect(lines(mistral, `${called}[THINK]so[/THINK]I use </think>.`)).toEqual([...expected, "thinking so", "text I use </think>."]);
+});

@@ -252,6 +252,7 @@ export class Scan extends RawReader implements Scanner {
 
   openThinking(): void {
     this.thinking = true;
+    this.owed = false;
     this.lineStart = true;
     const raw = this.takeRaw();
     this.#emit(raw === "" ? { type: "thinking-start" } : { type: "thinking-start", raw });

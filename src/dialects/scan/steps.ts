@@ -169,6 +169,7 @@ export function closingThen(behind: Step, other?: Step): Step {
       s.unbound();
       s.pos += mark.length;
       if (s.table.closers.has(mark)) s.unclosed = false;
+      if (s.table.unthink.has(mark)) s.owed = false;
       return s.stops.list.includes(mark) ? stopThen(behind) : closed;
     }
     if (isCut(s, s.table.closing.list)) {
