@@ -1303,6 +1303,8 @@ test("models and token counts are read and written", () => {
   });
   expect(anthropic.decodeModels(list)).toEqual(models);
   expect(anthropic.decodeModels("<html>")).toEqual([]);
+  const inNanoseconds = anthropic.encodeModels([{ id: "c", created: 1.7e18 }]);
+  expect(inNanoseconds).toMatchObject({ data: [{ created_at: "1970-01-01T00:00:00.000Z" }] });
   expect(anthropic.encodeTokenCount?.({ tokens: 5 })).toEqual({ input_tokens: 5 });
   expect(anthropic.decodeTokenCount?.({ input_tokens: 5 })).toBe(5);
 });
