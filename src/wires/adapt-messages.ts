@@ -42,16 +42,21 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
  */
 export function inRounds(messages: Message[]): Message[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.id : undefined)));
-  const isBegun = (message: Message): boolean => callIds([message]).some((id) => answered.has(id));
-  const out = united(
-    messages,
-    (last, next) =>
-      last.role === "assistant" &&
-      next.role === "assistant" &&
-      isBegun(last) &&
-      withState({ ...last, content: [...last.content, ...next.content] }, next.state),
-  );
-  return out.length < messages.length ? out : messages;
+  const rounds: [Message, ...Message[]][] = [];
+  let isBegun = false;
+  for (const message of messages) {
+    const isMore: boolean = isBegun && message.role === "assistant";
+    isBegun = isMore || callIds([message]).some((id) => answered.has(id));
+    if (isMore) rounds.at(-1)!.push(message);
+    else rounds.push([message]);
+  }
+  if (rounds.length === messages.length) return messages;
+  return rounds.map((round) => {
+    const [first] = round;
+    if (round.length === 1) return first;
+    const state = round.flatMap(({ state = [] }) => state);
+    return { ...first, content: saidIn(round), ...(state.length > 0 ? { state } : {}) } as Message;
+  });
 }
 
 /**

@@ -101,7 +101,8 @@ interface Said {
 
 class Turns {
   readonly #out: Out;
-  readonly #ids = new Set<string>();
+  /** The ids that were sent, each with the last number that was appended to it. */
+  readonly #ids = new Map<string, number>();
   /** From our id of a call to the id that was sent last for it. */
   readonly #sent = new Map<string, string>();
 
@@ -198,8 +199,9 @@ class Turns {
   #open(given: string): string {
     const base = given.replace(NAME_RULE.forbidden, "_") || "call";
     let id = base;
-    for (let n = 2; this.#ids.has(id); n++) id = `${base}_${n}`;
-    this.#ids.add(id);
+    let n = this.#ids.get(base) ?? 1;
+    while (this.#ids.has(id)) id = `${base}_${++n}`;
+    this.#ids.set(id, 1).set(base, n);
     this.#sent.set(given, id);
     return id;
   }

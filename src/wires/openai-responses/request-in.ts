@@ -300,7 +300,7 @@ const readContent = (given: Fields, key: string, from: Source): (Text | Media)[]
   from.content(given, key, (part): (Text | Media)[] => {
     const type = part.name("type");
     const reader = entryOf(PARTS, type);
-    if (!reader) return { type: "text", text: "", state: [opaque(WIRE, ITEM, part.value)] };
+    if (!reader) return [{ type: "text", text: "", state: [opaque(WIRE, ITEM, part.value)] }];
     const read = reader(part);
     const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
     return [withState(read, state)];
