@@ -51,12 +51,14 @@ export function inRounds(messages: Message[]): Message[] {
     else rounds.push([message]);
   }
   if (rounds.length === messages.length) return messages;
-  return rounds.map((round) => {
-    const [first] = round;
-    if (round.length === 1) return first;
-    const state = round.flatMap(({ state = [] }) => state);
-    return { ...first, content: saidIn(round), ...(state.length > 0 ? { state } : {}) } as Message;
-  });
+  return rounds.map(([first, ...others]) =>
+    others.length === 0
+      ? first
+      : withState(
+          { ...first, content: saidIn([first, ...others]) } as Message,
+          others.flatMap(({ state = [] }) => state),
+        ),
+  );
 }
 
 /**

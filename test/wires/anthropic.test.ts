@@ -1336,6 +1336,16 @@ test("models and token counts are read and written", () => {
   expect(anthropic.decodeTokenCount?.({ input_tokens: 5 })).toBe(5);
 });
 
+test("a blank message that only has another wire's fields is left out, since the API refuses messages without content", () => {
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Yes?" },
+    { role: "user", content: " ", name: "Ann" },
+  ];
+  const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", messages } });
+  expect(anthropic.encodeRequest(request).body).toMatchObject({ messages: messages.slice(0, 2) });
+});
+
 test("files stored at Anthropic become labels for other wires, and are unchanged for Anthropic", () => {
   const content = [
     { type: "text", text: "see" },

@@ -10,7 +10,7 @@ import { saidIn } from "../calls.ts";
 import { EMPTY_CAPSULE } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText, textOfFile } from "../media.ts";
-import { putState } from "../opaque.ts";
+import { hasOwn, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, isText, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
@@ -155,7 +155,8 @@ class Turns {
       } else {
         const content = this.#parts(message);
         const { state } = message;
-        if (content.length > 0 || state) said.push({ role: message.role === "user" ? "user" : "system", content, state, given: message });
+        if (content.length > 0 || hasOwn(WIRE, message))
+          said.push({ role: message.role === "user" ? "user" : "system", content, state, given: message });
       }
     }
     if (results.length > 0 && said[0]?.role !== "user") said.unshift({ role: "user", content: [] });
