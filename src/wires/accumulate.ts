@@ -97,6 +97,8 @@ export class CallAccumulator {
   readonly #byId = new Map<string, Slot>();
   /** The call that is being sent and everything after it: calls and other events, in the order in which they will be sent. */
   #queue: (Slot | Event)[] = [];
+  /** How far the queue has been searched for what the model said after the first call in it. */
+  #searched = 1;
   /** The ids of this answer's calls and of earlier ones: Claude Code considers a call done if it has seen its id before (N11). */
   readonly #ids: Set<string>;
   #count = 0;
@@ -243,8 +245,9 @@ export class CallAccumulator {
         this.#send(item, events);
         if (!isComplete(item)) break;
         // Whether a call that is done but unreadable was cut, only what the model says next or the end of the answer tells.
-        let next = sent + 1;
+        let next = sent === 0 ? this.#searched : sent + 1;
         while (next < this.#queue.length && isAside(this.#queue[next]!)) next++;
+        if (sent === 0) this.#searched = next;
         const after = this.#queue[next];
         const over = after
           ? this.#isOver(item, after) && item.name !== ""
@@ -254,7 +257,10 @@ export class CallAccumulator {
       } else events.push(item);
       sent++;
     }
-    if (sent > 0) this.#queue.splice(0, sent);
+    if (sent > 0) {
+      this.#queue.splice(0, sent);
+      this.#searched = 1;
+    }
     return events;
   }
 

@@ -75,3 +75,20 @@ test("a hundred thousand calls, each in a message of its own and with the same o
   expect(said?.content).toHaveLength(100_000);
   expect(new Set(said?.content.map(({ id }) => id)).size).toBe(100_000);
 });
+
+test("fifty thousand chunks with a field of their own, behind a complete call, are read like any others", () => {
+  const chunk = (delta: object, note: number) => `data: ${JSON.stringify({ id: "x", choices: [{ index: 0, delta }], note })}\n\n`;
+  const decoder = getWire("openai-chat").createStreamDecoder();
+  const call = { index: 0, id: "a", type: "function", function: { name: "f", arguments: '{"a":1}' } };
+  const events = decoder.feed(chunk({ tool_calls: [call] }, 0));
+  for (let i = 1; i <= 50_000; i++) events.push(...decoder.feed(chunk({}, i)));
+  events.push(...decoder.feed("data: [DONE]\n\n"), ...decoder.flush());
+  expect(events.map(({ type }) => type).filter((type) => type !== "extension")).toEqual([
+    "start",
+    "tool-start",
+    "tool-delta",
+    "tool-end",
+    "finish",
+  ]);
+  expect(events).toHaveLength(50_006);
+});
