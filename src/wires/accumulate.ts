@@ -97,6 +97,8 @@ export class CallAccumulator {
   readonly #byId = new Map<string, Slot>();
   /** The call that is being sent and everything after it: calls and other events, in the order in which they will be sent. */
   #queue: (Slot | Event)[] = [];
+  /** How far the queue has been searched for what the model said after the first call in it. */
+  #searched = 1;
   /** The ids of this answer's calls and of earlier ones: Claude Code considers a call done if it has seen its id before (N11). */
   readonly #ids: Set<string>;
   #count = 0;
@@ -228,10 +230,10 @@ export class CallAccumulator {
     this.#byId.set(id, slot);
   }
 
-  /** No further fragment can belong to this call. `after`: what follows it. */
+  /** No further fragment can belong to this call, which seems complete. `after`: what follows it. */
   #isOver(slot: Slot, after: Slot | Event): boolean {
     const next = slot.index === undefined ? this.#last : this.#byIndex.get(slot.index);
-    return slot.empty && !slot.done ? next !== slot || !isSlot(after) : isComplete(slot);
+    return !slot.empty || slot.done || next !== slot || !isSlot(after);
   }
 
   /** Sends what can be sent: the pieces of the first call, and what follows it once it has ended. */
@@ -241,8 +243,12 @@ export class CallAccumulator {
     for (const item of this.#queue) {
       if (isSlot(item)) {
         this.#send(item, events);
-        // Whether a call that is done but unreadable was cut, only what follows or the end of the answer tells.
-        const after = this.#queue[sent + 1];
+        if (!isComplete(item)) break;
+        // Whether a call that is done but unreadable was cut, only what the model says next or the end of the answer tells.
+        let next = sent === 0 ? this.#searched : sent + 1;
+        while (next < this.#queue.length && isAside(this.#queue[next]!)) next++;
+        if (sent === 0) this.#searched = next;
+        const after = this.#queue[next];
         const over = after
           ? this.#isOver(item, after) && item.name !== ""
           : item.done && (item.truncated || "arguments" in parseArguments(wholeText(item)));
@@ -251,7 +257,10 @@ export class CallAccumulator {
       } else events.push(item);
       sent++;
     }
-    if (sent > 0) this.#queue.splice(0, sent);
+    if (sent > 0) {
+      this.#queue.splice(0, sent);
+      this.#searched = 1;
+    }
     return events;
   }
 
@@ -358,6 +367,9 @@ function newIn(slot: Slot, piece: string): string {
 }
 
 const isSlot = (item: Slot | Event): item is Slot => "balance" in item;
+/** What the model did not say: such events may come between a call's pieces, and at the end of an answer that was cut. */
+const ASIDES: ReadonlySet<Event["type"]> = new Set(["refusal", "usage", "extension"]);
+const isAside = (item: Slot | Event): boolean => !isSlot(item) && ASIDES.has(item.type);
 const isComplete = (slot: Slot): boolean => slot.done || slot.empty || slot.balance.complete;
 /** The text of all arguments: decoded if it was encoded twice, closed if it is a custom call's, `{}` if it is blank. */
 function wholeText({ text, custom, quoted }: Slot): string {

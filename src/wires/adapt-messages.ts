@@ -42,16 +42,23 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
  */
 export function inRounds(messages: Message[]): Message[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.id : undefined)));
-  const isBegun = (message: Message): boolean => callIds([message]).some((id) => answered.has(id));
-  const out = united(
-    messages,
-    (last, next) =>
-      last.role === "assistant" &&
-      next.role === "assistant" &&
-      isBegun(last) &&
-      withState({ ...last, content: [...last.content, ...next.content] }, next.state),
+  const rounds: [Message, ...Message[]][] = [];
+  let isBegun = false;
+  for (const message of messages) {
+    const isMore: boolean = isBegun && message.role === "assistant";
+    isBegun = isMore || callIds([message]).some((id) => answered.has(id));
+    if (isMore) rounds.at(-1)!.push(message);
+    else rounds.push([message]);
+  }
+  if (rounds.length === messages.length) return messages;
+  return rounds.map(([first, ...others]) =>
+    others.length === 0
+      ? first
+      : withState(
+          { ...first, content: saidIn([first, ...others]) } as Message,
+          others.flatMap(({ state = [] }) => state),
+        ),
   );
-  return out.length < messages.length ? out : messages;
 }
 
 /**

@@ -2,11 +2,10 @@
  * Tools for targets that know only functions. A custom tool, which takes plain text, becomes a function with one string, `{"input": "…"}`. A
  * native tool, which an API defines and its clients run (a shell), becomes a function that the wire's own table describes.
  */
-import { unescapeJson } from "../core/json.ts";
 import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
 import { stringEnd } from "./json-text.ts";
 import { ownState } from "./opaque.ts";
-import { isText, objectOf, restOf, textOf } from "./read.ts";
+import { isText, objectOf, parsed, restOf, textOf } from "./read.ts";
 
 const BRIDGE_PARAMETERS: JsonObject = {
   type: "object",
@@ -124,7 +123,9 @@ export class CustomInput {
     }
     let end = stringEnd(text, 0);
     this.#over = text[end] === '"';
-    const said = unescapeJson(text.slice(0, end));
+    const said = textOf(parsed(`"${text.slice(0, end)}"`));
+    this.#over ||= said === undefined; // an escape that is not JSON: the end of the call will say so
+    if (said === undefined) return "";
     // Half a surrogate pair waits for its other half, whether it is escaped or not.
     const isHalf = !this.#over && (said.charCodeAt(said.length - 1) & 0xfc00) === 0xd800;
     if (isHalf) end -= text.charCodeAt(end - 1) >= 0xd800 ? 1 : 6;

@@ -123,7 +123,7 @@ export class EventWriter {
   finish(end: End): void {
     if (this.finished) return;
     this.endThinking();
-    const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
+    const cut = end.error !== undefined || (end.reason ? mayCut(end.reason) : !end.ended);
     this.#sendAll(this.calls.end({ truncated: cut }));
     if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
@@ -148,11 +148,15 @@ export class EventWriter {
   }
 }
 
+/** Whether an answer with this finish reason may have ended inside a call. */
+export const mayCut = (reason: FinishReason | undefined): boolean => /^(length|error|content-filter)$/.test(reason ?? "");
+
 function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [FinishReason, ErrorInfo?] {
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];
-  if (calls.truncated > 0 && reason !== "error") return ["length"]; // otherwise a client would run the cut call with the others
+  // Any other reason would let a client run the cut call with the others.
+  if (calls.truncated > 0 && reason !== "error") return [reason === "content-filter" && calls.complete === 0 ? reason : "length"];
   if (calls.complete > 0) return ["tool-calls"];
   if (calls.malformed > 0) return ["error", { code: "malformed-call", message: "the model wrote a tool call that cannot be read" }];
   if (reason === "error") return ["error", { code: "upstream", message: "the server ended the answer with an error" }];

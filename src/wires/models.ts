@@ -22,7 +22,10 @@ export const tokenCounts = (
   decodeTokenCount: (body) => numberOf(objectOf(body)[key]) ?? 0,
 });
 
-export const dateOf = (seconds = 0): string => new Date(seconds * 1000).toISOString();
+/** The year 10000, in seconds: what is later was counted in smaller units, and is unknown. */
+const TOO_LATE = 253_402_300_800;
+
+export const dateOf = (seconds = 0): string => new Date(seconds > 0 && seconds < TOO_LATE ? seconds * 1000 : 0).toISOString();
 
 /** Seconds since 1970; `undefined` for placeholders such as 1970-01-01 or Go's zero time. */
 export function secondsOf(date: unknown): number | undefined {

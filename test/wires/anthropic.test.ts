@@ -786,6 +786,33 @@ describe("answers read from servers' streams", () => {
     const again = messagesOf(user, { role: "assistant", content: collect(events).content }, user);
     expect(again).toMatchObject([{}, { role: "assistant", content: [block] }, {}]);
   });
+  test.each([
+    ["max_tokens", {}, "length"],
+    ["max_tokens", { context_management: { applied_edits: [] } }, "length"],
+    ["refusal", {}, "content-filter"],
+    ["refusal", { stop_details: { type: "refusal", category: null, explanation: "No." } }, "content-filter"],
+  ])("a call that %s ended is cut, not unreadable or complete, whatever the last event adds: %j", (stop_reason, more, reason) => {
+    const open = event("content_block_start", { index: 0, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } });
+    const { stop_details, ...beside } = more as { stop_details?: object };
+    const ended = event("message_delta", { delta: { stop_reason, stop_details }, ...beside }) + event("message_stop", {});
+    const stop = event("content_block_stop", { index: 0 });
+    for (const [json, stopped] of [
+      ["", ""],
+      ["", stop],
+      ['{"a":"x', ""],
+      ['{"a":"x', stop],
+      ['{"a":1}', ""],
+    ] as const) {
+      const delta = event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: json } });
+      const events = decodeStream(begin + open + (json && delta) + stopped + ended);
+      const ends = events.filter(({ type }) => /^(tool-end|malformed|finish)$/.test(type));
+      expect(ends).toMatchObject([
+        { type: "tool-end", truncated: true },
+        { type: "finish", reason },
+      ]);
+      expect(encodeStream(events)).toContain(`"stop_reason":"${stop_reason}"`);
+    }
+  });
   test("a refusal after a complete call is passed on to clients of the same API", () => {
     const content = [{ type: "tool_use", id: "t", name: "f", input: { a: 1 } }];
     const answer = anthropic.decodeResponse({ id: "msg_1", model: "m", content, stop_reason: "refusal", usage: {} });
@@ -1303,8 +1330,20 @@ test("models and token counts are read and written", () => {
   });
   expect(anthropic.decodeModels(list)).toEqual(models);
   expect(anthropic.decodeModels("<html>")).toEqual([]);
+  const inNanoseconds = anthropic.encodeModels([{ id: "c", created: 1.7e18 }]);
+  expect(inNanoseconds).toMatchObject({ data: [{ created_at: "1970-01-01T00:00:00.000Z" }] });
   expect(anthropic.encodeTokenCount?.({ tokens: 5 })).toEqual({ input_tokens: 5 });
   expect(anthropic.decodeTokenCount?.({ input_tokens: 5 })).toBe(5);
+});
+
+test("a blank message that only has another wire's fields is left out, since the API refuses messages without content", () => {
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Yes?" },
+    { role: "user", content: " ", name: "Ann" },
+  ];
+  const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", messages } });
+  expect(anthropic.encodeRequest(request).body).toMatchObject({ messages: messages.slice(0, 2) });
 });
 
 test("files stored at Anthropic become labels for other wires, and are unchanged for Anthropic", () => {

@@ -1,6 +1,6 @@
 // Limits: how long an answer may be, and how long the input.
 import { expect, test } from "vitest";
-import type { WireId } from "../../src/core/nouns.ts";
+import type { Message, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
@@ -64,4 +64,31 @@ test("a hundred thousand fields that another wire does not know are warned of, e
   const body = { ...fields, model: "m", messages };
   const request = getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
   expect(getWire("anthropic").encodeRequest(request).context.warnings).toHaveLength(100_000);
+});
+
+test("a hundred thousand calls, each in a message of its own and with the same odd id, are sent in one round", () => {
+  const ids = Array.from({ length: 100_000 }, () => "+");
+  const content = ids.map((id): Message => ({ role: "assistant", content: [{ type: "tool-call", id, name: "f", arguments: {} }] }));
+  const results = ids.slice(1).map((id): Message => ({ role: "tool", id, name: "f", output: "" }));
+  const { body } = getWire("anthropic").encodeRequest({ model: "m", messages: [...content, ...results] });
+  const [, said] = (body as { messages: { content: { id: string }[] }[] }).messages;
+  expect(said?.content).toHaveLength(100_000);
+  expect(new Set(said?.content.map(({ id }) => id)).size).toBe(100_000);
+});
+
+test("fifty thousand chunks with a field of their own, behind a complete call, are read like any others", () => {
+  const chunk = (delta: object, note: number) => `data: ${JSON.stringify({ id: "x", choices: [{ index: 0, delta }], note })}\n\n`;
+  const decoder = getWire("openai-chat").createStreamDecoder();
+  const call = { index: 0, id: "a", type: "function", function: { name: "f", arguments: '{"a":1}' } };
+  const events = decoder.feed(chunk({ tool_calls: [call] }, 0));
+  for (let i = 1; i <= 50_000; i++) events.push(...decoder.feed(chunk({}, i)));
+  events.push(...decoder.feed("data: [DONE]\n\n"), ...decoder.flush());
+  expect(events.map(({ type }) => type).filter((type) => type !== "extension")).toEqual([
+    "start",
+    "tool-start",
+    "tool-delta",
+    "tool-end",
+    "finish",
+  ]);
+  expect(events).toHaveLength(50_006);
 });

@@ -760,6 +760,19 @@ describe("finishes that servers leave out or name differently", () => {
     const text = '{"name":"Ada","age":36}';
     expect(openaiChat.decodeResponse(answer, NO_CONTEXT).content).toEqual([{ type: "text", text }]);
   });
+  test.each([
+    ["length", "length"],
+    ["content_filter", "content-filter"],
+  ])("a call that was cut by %s is never complete, in a stream or a whole answer", (finish_reason, reason) => {
+    const custom = { index: 0, id: "1", type: "custom", custom: { name: "f", input: "*** half" } };
+    const plain = { index: 0, id: "1", type: "function", function: { name: "f", arguments: '{"a": "The' } };
+    for (const cut of [custom, plain]) {
+      const events = decode([said(delta({ tool_calls: [cut] })), said(delta({}, finish_reason))]);
+      const message = { role: "assistant", content: null, tool_calls: [cut] };
+      for (const answer of [collect(events), openaiChat.decodeResponse({ choices: [{ index: 0, message, finish_reason }] })])
+        expect(answer).toMatchObject({ content: [{ truncated: true }], finish: { reason } });
+    }
+  });
   test.each(["length", "max_output_tokens", "MAX_TOKENS"])(
     "OpenRouter's finish reason tool_calls for a truncated call, with %s beside it, is read as truncated",
     (native) => {

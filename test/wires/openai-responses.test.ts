@@ -182,14 +182,36 @@ describe("input", () => {
       { type: "message", role: "user", content: [{ type: "input_text", text: "b" }] },
     ];
     const request = items(input);
-    expect(request.messages).toEqual([user("a"), user("b")]);
+    expect(request.messages).toMatchObject([{ content: [{ text: "a" }, { text: "" }] }, user("b")]);
     expect(request.warnings?.map(({ code, message }) => [code, message.split(" ")[0]])).toEqual([
-      ["part-kind", "input[1].content[1]"],
       ["item-kind", "input[2]"],
       ["item-kind", "input[3]"],
       ["item-kind", "input[4]"],
     ]);
     expect(sent(request).input).toEqual(input);
+  });
+  test("a part that the nouns do not have keeps its place, even if it is the only one of its message or result", () => {
+    const smell = { type: "input_smell", smell: "b" };
+    const input = [
+      { type: "message", role: "user", content: [smell] },
+      { type: "message", role: "assistant", id: "msg_1", status: "completed", content: [smell] },
+      { type: "function_call", call_id: "1", name: "f", arguments: "{}", status: "completed" },
+      { type: "function_call_output", call_id: "1", output: [{ type: "input_text", text: "a" }, smell] },
+    ];
+    const request = items(input);
+    expect(sent(request).input).toEqual(input);
+    const { body, context } = getWire("openai-chat").encodeRequest(request);
+    expect(JSON.stringify(body)).not.toContain("smell");
+    expect(context.warnings).toEqual([
+      { code: "dropped", message: "item (input_smell) of openai-responses has no place in openai-chat and was left out" },
+    ]);
+  });
+  test("audio is media for other wires, and goes back as it came", () => {
+    const audio = { type: "input_audio", input_audio: { data: "QUJD", format: "mp3" } };
+    const input = [{ type: "message", role: "user", content: [audio] }];
+    const request = items(input);
+    expect(sent(request).input).toEqual(input);
+    expect(getWire("openai-chat").encodeRequest(request).body).toMatchObject({ messages: [{ content: [audio] }] });
   });
   test("state that only OpenAI's servers store is refused, with a clear message", () => {
     expect(complaint({ model: "m", input: "x", previous_response_id: "resp_1" })).toContain(
@@ -1271,6 +1293,18 @@ describe("streams written for clients", () => {
     expect(last?.response.output).toMatchObject([
       { type: "custom_tool_call", call_id: "call_1", name: "apply_patch", status: "completed", input: '*** "a"\n😀 😀' },
     ]);
+  });
+  test("a custom call whose JSON has an escape that does not exist is reported as unreadable", () => {
+    const { text, last } = written([
+      { type: "tool-start", id: "call_1", index: 0, name: "apply_patch" },
+      { type: "tool-delta", id: "call_1", json: '{"input":"a' },
+      { type: "tool-delta", id: "call_1", json: "\\d+" },
+      { type: "tool-delta", id: "call_1", json: '"}' },
+      { type: "malformed", id: "call_1", raw: "", code: "bad-arguments", reason: "r" },
+      { type: "finish", reason: "error" },
+    ]);
+    expect(validateStream(WIRE, text)).toEqual([]);
+    expect(last?.type).toBe("response.failed");
   });
   test("a custom call whose text is under another key is still understood", () => {
     const { last } = written([...calling("call_1", "apply_patch", '{"patch":"x"}'), { type: "finish", reason: "tool-calls" }]);

@@ -3,7 +3,7 @@ import type { ErrorInfo, Json, JsonObject, Opaque, Usage } from "../../core/noun
 import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
-import type { End } from "../events.ts";
+import { type End, mayCut } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { joined, opaque } from "../opaque.ts";
 import { entryOf, grow, isList, objectOf, parsed, textOf, words } from "../read.ts";
@@ -81,7 +81,7 @@ export class MessageReader extends AnswerReader {
 
   end(ended: boolean): void {
     this.#end.ended ||= ended;
-    const cut = this.#end.reason === "length" || !this.#end.ended;
+    const cut = mayCut(this.#end.reason) || !this.#end.ended;
     const last = [...this.#blocks.keys()].at(-1);
     for (const [index, { type }] of this.#blocks) {
       if (type === "tool_use" && cut && index === last) this.call({ index, truncated: true });

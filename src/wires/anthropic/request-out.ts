@@ -10,7 +10,7 @@ import { saidIn } from "../calls.ts";
 import { EMPTY_CAPSULE } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText, textOfFile } from "../media.ts";
-import { putState } from "../opaque.ts";
+import { hasOwn, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, isText, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
@@ -101,7 +101,8 @@ interface Said {
 
 class Turns {
   readonly #out: Out;
-  readonly #ids = new Set<string>();
+  /** The ids that were sent, each with the last number that was appended to it. */
+  readonly #ids = new Map<string, number>();
   /** From our id of a call to the id that was sent last for it. */
   readonly #sent = new Map<string, string>();
 
@@ -154,7 +155,8 @@ class Turns {
       } else {
         const content = this.#parts(message);
         const { state } = message;
-        if (content.length > 0 || state) said.push({ role: message.role === "user" ? "user" : "system", content, state, given: message });
+        if (content.length > 0 || hasOwn(WIRE, message))
+          said.push({ role: message.role === "user" ? "user" : "system", content, state, given: message });
       }
     }
     if (results.length > 0 && said[0]?.role !== "user") said.unshift({ role: "user", content: [] });
@@ -198,8 +200,9 @@ class Turns {
   #open(given: string): string {
     const base = given.replace(NAME_RULE.forbidden, "_") || "call";
     let id = base;
-    for (let n = 2; this.#ids.has(id); n++) id = `${base}_${n}`;
-    this.#ids.add(id);
+    let n = this.#ids.get(base) ?? 1;
+    while (this.#ids.has(id)) id = `${base}_${++n}`;
+    this.#ids.set(id, 1).set(base, n);
     this.#sent.set(given, id);
     return id;
   }

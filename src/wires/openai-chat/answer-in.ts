@@ -4,6 +4,7 @@ import type { FinishReason, Json, JsonObject, Opaque, Usage } from "../../core/n
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
+import { mayCut } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
@@ -182,7 +183,7 @@ export class ChatReader extends AnswerReader {
       const signed = readSignature(call)?.state;
       const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
       const input = custom && (custom.text("input") ?? "");
-      const done = whole && (custom !== undefined || this.#reason !== "length"); // after `length` the JSON shows which call was cut
+      const done = whole && !mayCut(this.#reason); // otherwise its JSON shows whether a call was cut; of custom calls the last counts as cut
       // Always the same shape: this is the hottest object of a stream.
       this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done, truncated: undefined });
     };

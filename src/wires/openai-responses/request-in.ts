@@ -19,7 +19,7 @@ import { saidIn } from "../calls.ts";
 import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, entryOf, isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
@@ -300,7 +300,7 @@ const readContent = (given: Fields, key: string, from: Source): (Text | Media)[]
   from.content(given, key, (part): (Text | Media)[] => {
     const type = part.name("type");
     const reader = entryOf(PARTS, type);
-    if (!reader) return from.unknown(part, "part");
+    if (!reader) return [{ type: "text", text: "", state: [opaque(WIRE, ITEM, part.value)] }];
     const read = reader(part);
     const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
     return [withState(read, state)];
@@ -316,6 +316,12 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   text: readText,
   /** A refusal becomes text; its state tells this wire to write a refusal again. */
   refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("#refusal", true)] }),
+  /** Other servers of this API may know it; the official one refuses audio. */
+  input_audio(part) {
+    const audio = part.inner("input_audio");
+    const mediaType = `audio/${audio.text("format") ?? "*"}`;
+    return { type: "media", mediaType, data: audio.name("data"), state: [quietState(ITEM, part.value)] };
+  },
   input_image: (part) => mediaFromUrl(part.text("image_url"), "image/*"),
   input_file(part) {
     const [data, url, named] = [part.text("file_data"), part.text("file_url"), part.text("filename")];

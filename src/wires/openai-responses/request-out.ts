@@ -29,8 +29,9 @@ const ABLE: Abilities = {
   result: isWhole,
   errors: isWhole,
   resultMedia: true,
-  media: (media, role) =>
-    role !== "assistant" && !/^(audio|video)/.test(media.mediaType) && (urlOfMedia(media) ?? own(media.state, "file_id")) !== undefined,
+  media: ({ mediaType, state, ...media }, role) =>
+    role !== "assistant" &&
+    (own(state, ITEM) ?? own(state, "file_id") ?? (/^(audio|video)/.test(mediaType) ? undefined : (media.data ?? media.url))) !== undefined,
   thinking: (part) => hasOwn(WIRE, part),
   customTools: true,
   strictTools: true,
@@ -95,7 +96,7 @@ class Items {
     for (const part of content) {
       if (part.type === "text") {
         const item = own(part.state, "#message");
-        if (part.text === "" && !item) continue;
+        if (part.text === "" && !item && !own(part.state, ITEM)) continue;
         if (!texts || item) texts = this.#texts(objectOf(item));
         texts.push(writeSaid(part));
       } else {
@@ -153,6 +154,8 @@ const asFunction = (state?: readonly Opaque[]) => state?.filter(({ kind, data })
 
 /** Writes a part of the input. */
 function writePart(part: Text | Media): Draft {
+  const given = own(part.state, ITEM);
+  if (given) return objectOf(given);
   if (part.type === "text") return putState(WIRE, { type: "input_text", text: part.text }, part.state);
   const url = urlOfMedia(part);
   if (mediaKind(part) === "image")
@@ -163,6 +166,8 @@ function writePart(part: Text | Media): Draft {
 
 /** Writes a text of the assistant. */
 function writeSaid({ text, state = [] }: Text): Draft {
+  const given = own(state, ITEM);
+  if (given) return objectOf(given);
   if (own(state, "#refusal")) return putState(WIRE, { type: "refusal", refusal: text }, state);
   return { annotations: [], ...putState<Draft>(WIRE, { type: "output_text", text }, state) };
 }
