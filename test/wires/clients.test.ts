@@ -227,13 +227,17 @@ describe("Gemini: what clients send", () => {
     [
       "responses as {output}, as {name, content}, as anything",
       () => {
-        const output = (response: object) => {
+        const request = (response: object) => {
           const [, call] = loop("1");
           const result = { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response } }] };
-          return received("gemini", { contents: [contents[0], call, result] }).messages.at(-1);
+          return received("gemini", { contents: [contents[0], call, result] });
         };
+        const output = (response: object) => request(response).messages.at(-1);
         expect(output({ output: "ok" })).toMatchObject({ output: "ok" });
-        expect(output({ name: "f", content: "ok" })).toMatchObject({ output: { name: "f", content: "ok" } });
+        expect(output({ name: "f", content: "ok" })).toMatchObject({ output: "ok" });
+        const { body, context } = toChat(request({ name: "f", content: "one\ntwo" }));
+        expect(body.messages?.at(-1)).toMatchObject({ content: "one\ntwo" });
+        expect(context.warnings).toEqual([]);
         expect(output({ error: "no" })).toMatchObject({ output: "no", isError: true });
       },
     ],

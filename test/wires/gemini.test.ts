@@ -197,7 +197,17 @@ describe("contents", () => {
     [{ output: "x" }, { output: "x" }],
     [{ output: null }, { output: null }],
     [{ error: "no" }, { output: "no", isError: true }],
-    [{ name: "f", content: "x" }, { output: { name: "f", content: "x" } }],
+    [
+      { name: "f", content: "x" },
+      { output: "x", state: [{ ...mine("#named", true), quiet: true }] },
+    ],
+    [
+      { name: "f", content: { a: 1 } },
+      { output: { a: 1 }, state: [{ ...mine("#named", true), quiet: true }] },
+    ],
+    [{ name: "g", content: "x" }, { output: { name: "g", content: "x" } }],
+    [{ name: "f", content: "x", more: 1 }, { output: { name: "f", content: "x", more: 1 } }],
+    [{ output: { name: "f", content: "x" } }, { output: { name: "f", content: "x" } }],
     [{ result: "ok" }, { output: { result: "ok" } }],
     [{ output: { a: 1 } }, { output: { output: { a: 1 } } }],
     [{ output: { output: "x" } }, { output: { output: "x" } }],

@@ -6,7 +6,6 @@ import type {
   JsonObject,
   Media,
   Message,
-  Opaque,
   Part,
   Request,
   Sampling,
@@ -22,7 +21,7 @@ import { defined, entryOf, isText, some, someOf, textOf, UNTOLD } from "../read.
 import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
-import { BESIDE, CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIPS, WIRE, wrapper } from "./tables.ts";
+import { BESIDE, CONTENT, LEVELS, MEDIA, MODES, NAMED, PART, ROLES, SAMPLING, SIGNATURE, SKIPS, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
   const from = new Source(WIRE, body, { args: "args", lax: true });
@@ -59,12 +58,13 @@ function worded<T>(given: Fields, key: string, table: Readonly<Record<string, T>
 function target(path: string): { model?: string; method?: string } {
   const [, tuned = "", named, method] = /(?:^|\/)(?:models\/|(tunedModels\/))(.+):(\w+)$/.exec(path) ?? [];
   if (named === undefined || method === undefined) return {};
-  if (!named.includes("%")) return { model: tuned + named, method };
+  let model = named;
   try {
-    return { model: tuned + decodeURIComponent(named), method };
+    model = decodeURIComponent(named);
   } catch {
-    return { model: tuned + named, method }; // a stray % is part of the name
+    // a stray % is part of the name
   }
+  return { model: tuned + model, method };
 }
 
 // Contents
@@ -139,16 +139,13 @@ class Conversation {
     // Thinking is text: of any other part, such as a picture of a thought, the flag stays in the rest.
     const hasFlag = (kind === "text" && role === "assistant") || part.peek("thought") === false;
     const isThought = hasFlag && part.flag("thought") === true;
-    const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
+    const read: Part | ToolResult =
+      kind === "text" ? { type: isThought ? "thinking" : "text", text: part.text("text") ?? "" } : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
     const capsule = openCapsule(signature);
     if (capsule && "id" in read && read.id !== undefined) this.#thoughts.set(read.id, capsule.thoughts);
-    const signed: readonly Opaque[] = capsule
-      ? (capsule.state ?? [])
-      : signature === "" || SKIPS.includes(signature)
-        ? []
-        : [opaque(WIRE, SIGNATURE, signature)];
-    withState(read, signed, part.state());
+    const signed = SKIPS.includes(signature) ? [] : [opaque(WIRE, SIGNATURE, signature)];
+    withState(read, capsule ? capsule.state : signed, part.state());
     // An empty text comes from a chunk that held only the finish reason, or from a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
   }
@@ -162,10 +159,16 @@ class Conversation {
     }
     if (kind !== "functionResponse") return mediaIn(value);
     const named = calls.answer({ id: value.text("id"), name: value.text("name") });
-    const result: ToolResult = { role: "tool", ...named, ...outputOf(value.thing("response")?.value ?? {}) };
-    const media = value.each("parts", (part) => this.#attached(part)).flat();
-    if (media.length > 0) result.media = media;
-    return result;
+    const response = value.thing("response")?.value ?? {};
+    const key = wrapper(response, named.name); // any object that is no wrapper is itself the tool's output
+    return defined<ToolResult>({
+      role: "tool",
+      ...named,
+      output: key ? (response[key] ?? null) : response,
+      isError: key === "error" || undefined,
+      media: someOf(value.each("parts", (part) => this.#attached(part)).flat()),
+      state: key === "content" ? [opaque(WIRE, NAMED, true, true)] : undefined,
+    });
   }
 
   /** A part of a result: the API knows only media there. */
@@ -182,24 +185,11 @@ function mediaIn(value: Fields): Media {
   return media.data === undefined ? media : { ...media, data: standardBase64(media.data) };
 }
 
-const textPart = (part: Fields, isThought: boolean): Part => ({
-  type: isThought ? "thinking" : "text",
-  text: part.text("text") ?? "",
-});
-
 /** Joins two chunks: a text continues the text that the chunk before it ended with. */
 function joined(before: readonly Part[], after: readonly Part[]): Part[] {
   const [last, next] = [before.at(-1), after[0]];
   if (!last || !next || !("text" in last && "text" in next) || last.type !== next.type || last.state) return [...before, ...after];
   return [...before.slice(0, -1), { ...next, text: last.text + next.text }, ...after.slice(1)];
-}
-
-/** `output` and `error` are special only if they are the only key; any other object is itself the tool's output. */
-function outputOf(response: JsonObject): Pick<ToolResult, "output" | "isError"> {
-  const key = wrapper(response);
-  if (key === undefined) return { output: response };
-  const output = response[key] ?? null;
-  return key === "error" ? { output, isError: true } : { output };
 }
 
 // Tools

@@ -14,7 +14,7 @@ import { geminiSchema, hasRef, inlineRefs, ownWordsOf } from "../schema-out.ts";
 import { NO_USER } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
-import { BESIDE, CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
+import { BESIDE, CONTENT, MAX_STOPS, NAMED, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -130,14 +130,14 @@ const writeParts = (message: Message, { names }: Out): Draft[] =>
       );
 
 function writeResult({ id, name, output, media = [], isError, state = [] }: ToolResult, { names }: Out): Draft {
-  const response = isError ? { error: output } : isObject(output) && !wrapper(output) ? output : { output };
+  const sent = names.out(name || "unknown");
+  const isNamed = ownState(WIRE, state, NAMED);
+  const isWhole = isObject(output) && !wrapper(output, sent);
+  const response = isError ? { error: output } : isNamed ? { name: sent, content: output } : isWhole ? output : { output };
   const parts = someOf(media.flatMap((item) => encodePart(item)));
-  const draft = { functionResponse: defined<Draft>({ id, name: names.out(name || "unknown"), response, parts }) };
-  return putState(
-    WIRE,
-    draft,
-    state.filter((opaque) => !isOnContent(opaque)),
-  );
+  const draft = { functionResponse: defined<Draft>({ id, name: sent, response, parts }) };
+  const mine = state.filter((opaque) => !isOnContent(opaque));
+  return putState(WIRE, draft, mine);
 }
 
 // Tools

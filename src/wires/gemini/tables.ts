@@ -7,8 +7,8 @@ export const WIRE = "gemini" satisfies WireId;
 
 /** What clients send if an answer had no signature: with this value, Google's servers do not check it. */
 export const SKIP = "skip_thought_signature_validator";
-/** Python's clients treat it as bytes and send it in base64. */
-export const SKIPS: readonly string[] = [SKIP, "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="];
+/** No signature. Python's clients treat `SKIP` as bytes and send it in base64. */
+export const SKIPS: readonly string[] = ["", SKIP, "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="];
 
 /** The kind of state that is a whole part which the nouns have no place for. */
 export const PART = "part";
@@ -16,6 +16,8 @@ export const PART = "part";
 export const CONTENT = "content.";
 /** Marks messages that shared a content with results, and results after them. Vertex refuses this, except as its own clients write it. */
 export const BESIDE = "#beside";
+/** Marks results that came as `{"name": …, "content": …}`. */
+export const NAMED = "#named";
 export const SIGNATURE = "thoughtSignature";
 
 export const ROLES = { USER: "user", FUNCTION: "user", MODEL: "assistant", SYSTEM: "system" } as const;
@@ -62,11 +64,13 @@ export const REASONS = {
 /** The API accepts no more stop strings. */
 export const MAX_STOPS = 5;
 
-/** The key that a `response` would be read as a wrapper for: `output` and `error` are special if they are the only key. */
-export function wrapper(value: JsonObject): "output" | "error" | undefined {
-  const [key, ...others] = Object.keys(value);
+/**
+ * The key that a `response` would be read as a wrapper for: `output` and `error` are special if they are the only key. The AI SDK wraps
+ * every result in `{"name": "read_file", "content": "text"}`.
+ */
+export function wrapper(value: JsonObject, name: string): "output" | "error" | "content" | undefined {
+  const key = Object.keys(value).join();
+  if (key === "name,content" && value.name === name) return "content";
   const inner = value.output ?? null;
-  if (others.length > 0) return undefined;
-  if (key === "output") return isObject(inner) && !wrapper(inner) ? undefined : key;
-  return key === "error" ? key : undefined;
+  return key === "error" || (key === "output" && (!isObject(inner) || wrapper(inner, name))) ? key : undefined;
 }
