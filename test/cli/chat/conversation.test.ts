@@ -95,6 +95,25 @@ describe("over streams", () => {
     await over;
   });
 
+  test("Ctrl-C stops a command that waits, and not the program", async () => {
+    const until = { listing: true };
+    const { url, bodies } = await startModel(
+      () => ["Answer."],
+      ["small", "large"],
+      () => until.listing,
+    );
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    until.listing = false;
+    await streams.type("/model large", "Enter", "C-c");
+    await streams.shows("stopped");
+    await streams.says("hello", "Answer.");
+    expect(bodies().map(({ model }) => model)).toEqual(["small"]);
+    await streams.type("C-d");
+    await over;
+  });
+
   test("a conversation can be saved, loaded, and shown as it was sent", async () => {
     const { streams, bodies, over } = await begin();
     await streams.says("remember me", /\d out/);
@@ -108,6 +127,7 @@ describe("over streams", () => {
     await streams.says(`/save ${other}`, "package.json exists and is not a saved conversation");
     expect(readFileSync(other, "utf8")).toBe("{}");
     await streams.says(`/save ${join(state, "no", "folder.json")}`, "folder.json: there is no such folder");
+    await streams.says("/load -", "-: there is no such file");
     await streams.says("/prompt 9", "there is no turn 9: the conversation has 1 turn");
     await streams.says("/prompt", "/v1/chat/completions", '"remember me"');
     await streams.says("/new", "a new conversation");
