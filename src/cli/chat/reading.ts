@@ -31,6 +31,7 @@ export class Reading {
     const { reader, input, output, prompt } = this.#options;
     reader.on("line", (line) => this.#line(line));
     reader.on("SIGINT", () => this.#interrupt());
+    reader.on("SIGCONT", () => reader.prompt(true)); // after Ctrl-Z the reader is paused, and nothing else keeps the process alive
     reader.on("close", () => this.#end(undefined));
     input.on("keypress", this.#key);
     const lines = ahead.split("\n");
