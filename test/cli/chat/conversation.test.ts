@@ -97,7 +97,12 @@ describe("over streams", () => {
 
   test("after Ctrl-Z the conversation goes on, and what was typed is kept", async () => {
     const kill = vi.spyOn(process, "kill");
-    const stopped = new Promise<void>((resolve) => kill.mockImplementation(() => resolve() === undefined));
+    const stopped = new Promise<void>((resolve) => {
+      kill.mockImplementation(() => {
+        resolve();
+        return true;
+      });
+    });
     onTestFinished(() => void vi.restoreAllMocks());
     const { streams, bodies, over } = await begin();
     await streams.type("half a ", "C-z");
