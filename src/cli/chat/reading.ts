@@ -27,7 +27,8 @@ export class Reading {
     this.#done = done;
   }
 
-  begin(ahead: string): void {
+  /** `pasting`: what was typed ahead ends in the middle of a paste. */
+  begin(ahead: string, pasting: boolean): void {
     const { reader, input, output, prompt } = this.#options;
     reader.on("line", (line) => this.#line(line));
     reader.on("SIGINT", () => this.#interrupt());
@@ -42,6 +43,7 @@ export class Reading {
     }
     reader.prompt();
     if (last !== "") reader.write(last);
+    if (pasting) this.#paste();
   }
 
   readonly #key = (text: string | undefined, { name }: Key): void => {

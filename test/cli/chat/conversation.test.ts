@@ -230,6 +230,22 @@ describe("over streams", () => {
     await over;
   });
 
+  test("a paste that begins during an answer and ends at the prompt is one message", async () => {
+    const { streams, bodies, over } = await begin();
+    await streams.says("a story", "Once");
+    await streams.type("\x1b[200~first\rsec", "C-c");
+    await streams.shows("… ");
+    await streams.type("ond\rthird\x1b[201~", "Enter");
+    await streams.shows(/\d out/);
+    expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("first\nsecond\nthird");
+    await streams.says("a story", "Once");
+    await streams.type("ahead", "Enter", "C-c");
+    await streams.shows("Answer");
+    expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("ahead");
+    await streams.type("C-d");
+    await over;
+  });
+
   test("/retry repeats the last message of this conversation, whatever was said in another", async () => {
     const { streams, bodies, over } = await begin();
     const said = () =>
