@@ -27,11 +27,11 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     ] as const;
     const gateway = await startGateway({ upstreams: { up: scripted([...script]) }, taps: [recorder.tap], recordings: folder });
     url = gateway.url;
-    await ask(url, "POST", "/v1/chat/completions", {
-      headers: json,
-      body: JSON.stringify({ model: "one", messages: [{ role: "user", content: EVIL }] }),
-    });
-    await gateway.ended(1);
+    for (const model of ["one", "two"]) {
+      const body = JSON.stringify({ model, messages: [{ role: "user", content: EVIL }] });
+      await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
+    }
+    await gateway.ended(2);
     await recorder.flush();
     const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
     browser = await chromium.launch({ executablePath: CHROMIUM!, args });
@@ -57,6 +57,28 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     expect(await shown("What the client got: status 200")).toContain("tool-calls");
     await page.getByText("from the client: POST /v1/chat/completions").click();
     expect(await shown("Requests")).toContain('"model": "one"');
+  });
+
+  test("the exchange that was chosen last is shown, whichever arrives first", async () => {
+    await open("exchanges");
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let asked = 0;
+    await page.route("**/web/exchanges/*", async (route) => {
+      if (asked++ === 0) await released;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "openai-chat one → up" }).click();
+    await page.getByRole("button", { name: "openai-chat two → up" }).click();
+    await page.waitForSelector("section");
+    const late = page.waitForResponse(/web\/exchanges\/./);
+    release();
+    await (await late).finished();
+    await page.waitForResponse(/web\/exchanges$/); // what came before is shown
+    await page.unrouteAll();
+    expect(await page.locator("section", { hasText: "Requests" }).textContent()).toContain('"model": "two"');
   });
 
   test("text from models and clients never becomes markup", async () => {

@@ -61,7 +61,9 @@ export function exchangesView(): HTMLElement[] {
   const choose = (name: string): Promise<void> =>
     attempt(async () => {
       chosen = name;
-      detail.replaceChildren(...shown(await fetched<Shown>(`web/exchanges/${name}`)));
+      const found = await fetched<Shown>(`web/exchanges/${name}`);
+      if (chosen !== name) return; // another was chosen meanwhile
+      detail.replaceChildren(...shown(found));
       await refresh();
       if (detail.getBoundingClientRect().top >= innerHeight) detail.scrollIntoView(); // on a narrow screen it is below the list
     });

@@ -85,14 +85,19 @@ class InBandCall {
     this.#idOf = idsBehind(parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
   }
 
+  /** Otherwise text is the answer: a call in it is only quoted. */
+  get #mayCall(): boolean {
+    return this.#tools.length > 0;
+  }
+
   params(): LanguageModelV3CallOptions {
     const { tools: _, toolChoice: __, prompt, ...rest } = this.#params;
     const messages = prompt.map((message) => this.#asText(message));
-    return { ...rest, prompt: this.#tools.length > 0 ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
+    return { ...rest, prompt: this.#mayCall ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
   }
 
   readAnswer(result: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
-    const content = result.content.flatMap((part): LanguageModelV3Content[] => (part.type === "text" ? this.#readText(part.text) : [part]));
+    const content = result.content.flatMap((part) => (part.type === "text" && this.#mayCall ? this.#readText(part.text) : [part]));
     const called = content.some(({ type }) => type === "tool-call");
     return { ...result, content, finishReason: ended(result.finishReason, called), warnings: [...this.#warnings, ...result.warnings] };
   }
@@ -126,6 +131,7 @@ class InBandCall {
       return scanner;
     };
     const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
+      if (part.type.startsWith("text-") && !this.#mayCall) return [part];
       switch (part.type) {
         case "stream-start":
           return [{ ...part, warnings: [...this.#warnings, ...part.warnings] }];

@@ -61,9 +61,8 @@ export class History {
     if (!Array.isArray(results)) throw new Error("the results must be a list like [{ id, output }]");
     const open = this.#openCalls();
     const given = new Map(results.map((result) => [result.id, result]));
-    const missing = open.filter(({ id }) => !given.has(id ?? ""));
     if (open.length === 0) throw new Error("no call is waiting for a result");
-    if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
+    if (open.some(({ id }) => !given.has(id ?? "")) || given.size !== open.length || results.length !== given.size)
       throw new Error(`each of these calls needs one result: ${this.waiting.join(", ")}`);
     return this.#insert(
       open.flatMap((call) => {

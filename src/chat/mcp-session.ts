@@ -187,6 +187,8 @@ class Session implements McpTools {
     if (!client.getServerCapabilities()?.tools) return tools;
     let cursor: string | undefined;
     do {
+      const { length } = tools;
+      const asked = cursor;
       const page = sentIn(await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ANY_RESULT));
       for (const { name, description, parameters, readOnly, asTask } of listedOf(page.tools)) {
         if (tools.some(({ tool }) => tool.name === prefix + name)) continue; // two tools of one name: a call reaches one of them
@@ -200,6 +202,7 @@ class Session implements McpTools {
         });
       }
       cursor = textOf(page.nextCursor);
+      if (cursor === asked && tools.length === length) break; // the same page again: such a server ends its list with "" instead of nothing
     } while (cursor !== undefined && !ends.aborted);
     return tools;
   }

@@ -38,7 +38,8 @@ export interface ToolDefinition<S> {
   readOnly?: boolean;
   /**
    * Its return value goes to the model: text, anything that JSON can hold, or a `ToolAnswer`; `undefined` becomes "done". What it throws
-   * goes to the model as an error. Without `run`, a turn ends at a call of the tool, and `chat.answer` takes the result.
+   * goes to the model as an error, and so does an `Error` that it returns. Without `run`, a turn ends at a call of the tool, and
+   * `chat.answer` takes the result.
    */
   run?(args: Arguments<S>, context: ToolContext): unknown;
 }
@@ -85,6 +86,7 @@ const DONE = "done";
 /** Converts to JSON, since the history is plain data. */
 function jsonOf(value: unknown): Json {
   if (value === undefined) return DONE;
+  if (value instanceof Error) throw value;
   if (ArrayBuffer.isView(value))
     throw new Error("the tool returned bytes, which JSON cannot hold: return them as base64 in the media of a ToolAnswer");
   const text = JSON.stringify(value, (key, inner: unknown) => (key === "" ? inner : held(inner)));
@@ -105,7 +107,7 @@ function held(value: unknown): unknown {
 /** `Map`, `Response`, `AsyncGenerator`. */
 const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** JSON turns maps, streams, responses and errors into an empty object. */
+/** JSON turns maps, streams and responses into an empty object. */
 const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value)) || "toJSON" in value;
 
 /** Names of the AI SDK and MCP, and ours. If the wrong names were ignored, the tool would take no arguments and never run. */

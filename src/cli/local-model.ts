@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Warning } from "../core/nouns.ts";
 import { getDialect } from "../dialects/registry.ts";
@@ -105,9 +105,11 @@ async function offerRuntime(output: NodeJS.WriteStream): Promise<void> {
   if (!process.stdin.isTTY || !output.isTTY) return;
   const { command, cwd } = installation();
   const asking = createInterface({ input: process.stdin, output });
-  const answer = await asking.question(
-    `To run a model in this process, node-llama-cpp is needed (about 700 MB with its GPU binaries). Run "${command}" in ${cwd} now? [y/N] `,
-  );
+  const question = `To run a model in this process, node-llama-cpp is needed (about 700 MB with its GPU binaries). Run "${command}" in ${cwd} now? [y/N] `;
+  const answer = await new Promise<string>((resolve) => {
+    asking.on("SIGINT", () => process.exit(130)).on("close", () => resolve("")); // Ctrl-C, Ctrl-D
+    asking.question(question, resolve);
+  });
   asking.close();
   if (!/^y(es)?$/i.test(answer.trim())) return;
   const installed = spawnSync(command, { stdio: "inherit", shell: true, cwd }); // npm is a script, which Windows starts only through a shell

@@ -147,6 +147,15 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
 
   const CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>';
 
+  it("reads no call where none may be made: the answer only quotes it", async () => {
+    const quoted = `Write ${CALL} to call it.`;
+    const model = wrap(textModel([quoted, quoted, quoted]), "hermes");
+    for (const options of [{}, { tools: toolset([]), toolChoice: "none" as const }])
+      expect(await ai.generateText({ model, prompt: "x", ...options })).toMatchObject({ text: quoted, finishReason: "stop" });
+    const streamed = ai.streamText({ model, prompt: "x", tools: toolset([]), toolChoice: "none" });
+    expect([await streamed.text, await streamed.finishReason]).toEqual([quoted, "stop"]);
+  });
+
   it("warns that it cannot enforce a call", async () => {
     const { warnings } = await ai.generateText({
       model: wrap(textModel([CALL]), "hermes"),

@@ -357,7 +357,8 @@ describe("what a tool returns", () => {
     ["something JSON cannot hold", () => 1n, { isError: true }],
     ["a map", () => new Map([["a", 1]]), { output: "the tool returned an object (Map) that JSON cannot hold", isError: true }],
     ["an unread Response", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
-    ["an error", () => new Error("bad"), { output: expect.stringContaining("(Error)"), isError: true }],
+    ["an error", () => new Error("bad"), { output: "bad", isError: true }],
+    ["an error with fields", () => Object.assign(new Error("no file"), { code: "ENOENT" }), { output: "no file", isError: true }],
     [
       "a generator",
       async function* () {

@@ -191,7 +191,7 @@ test("a server whose tool list never ends is given up", async () => {
   for (const line of String(chunk).split("\\n").filter(Boolean)) {
     const { id, method, params } = JSON.parse(line);
     const answers = { initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "endless", version: "1" } },
-      "tools/list": { tools: [], nextCursor: "more" } };
+      "tools/list": { tools: [], nextCursor: "more" + id } };
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] }));
   }
 });`;
@@ -206,7 +206,7 @@ process.stdin.on("data", (chunk) => {
     const { id, method, params } = JSON.parse(line);
     if (method === "tools/list") lists++;
     const answers = { initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: "endless", version: "1" } },
-      "tools/list": lists === 1 ? { tools: [{ name: "lists" }] } : { tools: [], nextCursor: "more" },
+      "tools/list": lists === 1 ? { tools: [{ name: "lists" }] } : { tools: [], nextCursor: "more" + id },
       "tools/call": { content: [{ type: "text", text: String(lists) }] } };
     if (method === "tools/call") console.log(JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }));
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] }));
@@ -221,14 +221,19 @@ process.stdin.on("data", (chunk) => {
   expect(await lists()).toBe(read); // one page per call otherwise, at least
 });
 
+test("a server that says no end of its list, but gives the same page again, has listed all", async () => {
+  await using server = await mcpTools(sayingJust([{ name: "one" }, { name: "two" }], {}, ""));
+  expect(server.tools.map(({ tool }) => tool.name)).toEqual(["one", "two"]);
+});
+
 /** A server that sends exactly these answers, valid or not; a result with a `code` is an error. */
-function sayingJust(tools: readonly object[], results: Readonly<Record<string, object>> = {}) {
-  const source = `const [tools, results] = ${JSON.stringify([tools, results])};
+function sayingJust(tools: readonly object[], results: Readonly<Record<string, object>> = {}, nextCursor?: string) {
+  const source = `const [tools, results, nextCursor] = ${JSON.stringify([tools, results, nextCursor])};
 process.stdin.on("data", (chunk) => {
   for (const line of String(chunk).split("\\n").filter(Boolean)) {
     const { id, method, params } = JSON.parse(line);
     const answers = { initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "odd", version: "1" } },
-      "tools/list": { tools }, "tools/call": results[params?.name] };
+      "tools/list": { tools, ...(nextCursor !== null && { nextCursor }) }, "tools/call": results[params?.name] };
     const answer = answers[method];
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, [answer.code ? "error" : "result"]: answer }));
   }

@@ -51,7 +51,7 @@ export function calculate(expression: string): number {
   const value = new Parser(tokensOf(expression.replace(/=\s*\??\s*$/, ""))).parse();
   if (!Number.isFinite(value))
     throw new Error(Number.isNaN(value) ? "the result is not a real number" : "the result is infinite: a division by zero?");
-  return Number(value.toPrecision(15)); // 0.1 + 0.2 is 0.3
+  return Number.isInteger(value) ? value : Number(value.toPrecision(15)); // 0.1 + 0.2 is 0.3
 }
 
 function tokensOf(text: string): Token[] {

@@ -1,8 +1,10 @@
 /** The slash commands of a chat. */
 import { existsSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Asking, Chat } from "../../chat/index.ts";
 import { isAsked } from "../../chat/run.ts";
 import type { Media, Text, ToolResult } from "../../core/nouns.ts";
+import { unlessAborted } from "../../engines/bounded.ts";
 import { Complaint } from "../complaint.ts";
 import { unwritable } from "../input.ts";
 import { counted, type Palette, visible, visibleLines } from "../terminal.ts";
@@ -32,7 +34,7 @@ export interface Outcome {
 interface Command {
   readonly takes?: string;
   readonly does: string;
-  run(argument: string, talk: Talk): Outcome | Promise<Outcome>;
+  run(argument: string, talk: Talk, signal: AbortSignal): Outcome | Promise<Outcome>;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -51,7 +53,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   model: {
     takes: "[name]",
     does: "list the models; with a name, continue the conversation with that model",
-    run: (argument, talk) => (argument === "" ? modelsText(talk) : changeModel(argument, talk)),
+    run: (argument, talk, signal) => (argument === "" ? modelsText(talk) : changeModel(argument, talk, signal)),
   },
   retry: {
     does: "undo the last turn and send your message again",
@@ -82,7 +84,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     does: "save the conversation as JSON",
     run: async (argument, { chat, palette }) => {
       const file = argument || `chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`;
-      const isAnother = existsSync(file) && !(await loadChat(file).catch(() => undefined));
+      const isAnother = existsSync(file) && !(await loadChat(resolve(file)).catch(() => undefined));
       if (isAnother) throw new Complaint(`${visible(file)} exists and is not a saved conversation: give another name`);
       try {
         writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`, { mode: 0o600 });
@@ -97,7 +99,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     does: "continue a saved conversation",
     run: async (argument, talk) => {
       if (argument === "") throw new Complaint("give a file, as in /load chat.json");
-      const data = await loadChat(argument);
+      const data = await loadChat(resolve(argument)); // "-" is a name here, not stdin
       talk.chat = talk.open(talk.speaker, data);
       return { text: `${talk.palette.dim(`${counted(data.turns.length, "turn")} loaded from ${visible(argument)}`)}\n` };
     },
@@ -109,12 +111,13 @@ const NAMES = Object.keys(COMMANDS);
 
 export const isCommand = (text: string): boolean => /^\/[a-z]*(\s|$)/.test(text);
 
-export async function runCommand(text: string, talk: Talk): Promise<Outcome> {
+/** Does not wait for the command after an abort. */
+export async function runCommand(text: string, talk: Talk, signal: AbortSignal): Promise<Outcome> {
   const [, name = "", argument = ""] = /^\/(\S*)\s*(.*)$/s.exec(text) ?? [];
   const found = Object.hasOwn(COMMANDS, name) ? [name] : NAMES.filter((other) => name !== "" && other.startsWith(name));
   const command = found.length === 1 ? COMMANDS[found[0]!] : undefined;
   if (!command) throw new Complaint(`there is no command /${visible(name)}; /help lists them`);
-  return command.run(argument.trim(), talk);
+  return unlessAborted(signal, command.run(argument.trim(), talk, signal));
 }
 
 /** Completions for Tab. */
@@ -184,9 +187,11 @@ async function modelsText({ sources, speaker, palette: { bold, dim } }: Talk): P
   return { text: lines.join("") };
 }
 
-async function changeModel(name: string, talk: Talk): Promise<Outcome> {
+async function changeModel(name: string, talk: Talk, signal: AbortSignal): Promise<Outcome> {
   const { chat, sources, palette } = talk;
-  talk.speaker = speakerOf(await speakersOf(sources), name);
+  const speakers = await speakersOf(sources);
+  signal.throwIfAborted();
+  talk.speaker = speakerOf(speakers, name);
   talk.chat = chat.fork(speakerOptions(talk.speaker));
   return { text: `${palette.dim(`continuing with ${visible(talk.speaker.model.id)} at ${talk.speaker.source.name}`)}\n` };
 }

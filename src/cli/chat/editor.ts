@@ -93,8 +93,9 @@ export class Editor {
         if (text) this.#remember(text);
         resolve(text);
       });
-      reading.begin(this.#ahead);
+      reading.begin(this.#ahead, this.#pasting);
       this.#ahead = "";
+      this.#pasting = false;
     });
   }
 

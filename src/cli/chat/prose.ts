@@ -57,9 +57,8 @@ export class Prose {
 
   /** Returns the rest, and ends the line. */
   end(): string {
-    const rest = this.#fence !== "" && this.#word !== "" ? `${this.#codeLine(this.#word)}\n` : this.#endWord();
+    const rest = this.#fence !== "" && this.#word !== "" ? this.#inFence("\n") : this.#endWord();
     const newline = this.#column >= 0 ? "\n" : "";
-    this.#word = "";
     this.#reset();
     this.#fence = this.#opening = "";
     return rest + newline;
@@ -147,12 +146,13 @@ export class Prose {
   }
 
   #print(word: string): string {
-    // A `**` alone does not begin bold, and one within code is text.
     let out = "";
     let width = 0;
-    for (const [piece] of word.matchAll(/\*\*|`|(?:(?!\*\*)[^`])+/gu)) {
-      if (piece === "`") this.#code = !this.#code;
-      else if (piece === "**" && !this.#code && (this.#bold || word.length > 2)) this.#bold = !this.#bold;
+    for (const { 0: piece, index } of word.matchAll(/\*\*|`|(?:(?!\*\*)[^`])+/gu)) {
+      // A mark that stands alone, or after a letter or digit as in 2**10, opens nothing. A `**` within code is text.
+      const opens = word !== piece && !/[\p{L}\p{N}]/u.test(word[index - 1] ?? "");
+      if (piece === "`" && (this.#code || opens)) this.#code = !this.#code;
+      else if (piece === "**" && !this.#code && (this.#bold || opens)) this.#bold = !this.#bold;
       else {
         const shown = visible(piece);
         width += widthOf(shown);

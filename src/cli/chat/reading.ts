@@ -27,10 +27,12 @@ export class Reading {
     this.#done = done;
   }
 
-  begin(ahead: string): void {
+  /** `pasting`: what was typed ahead ends in the middle of a paste. */
+  begin(ahead: string, pasting: boolean): void {
     const { reader, input, output, prompt } = this.#options;
     reader.on("line", (line) => this.#line(line));
     reader.on("SIGINT", () => this.#interrupt());
+    reader.on("SIGCONT", () => reader.prompt(true)); // after Ctrl-Z the reader is paused, and nothing else keeps the process alive
     reader.on("close", () => this.#end(undefined));
     input.on("keypress", this.#key);
     const lines = ahead.split("\n");
@@ -41,6 +43,7 @@ export class Reading {
     }
     reader.prompt();
     if (last !== "") reader.write(last);
+    if (pasting) this.#paste();
   }
 
   readonly #key = (text: string | undefined, { name }: Key): void => {

@@ -213,8 +213,10 @@ class Conversation implements Person {
 
   /** `false`: the user leaves. */
   async #command(text: string, talk: Talk): Promise<boolean> {
+    const abort = new AbortController();
+    const stopListening = this.#editor.listen(() => abort.abort(new Complaint("stopped")));
     try {
-      const { text: shown, send: again, leave } = await runCommand(text, talk);
+      const { text: shown, send: again, leave } = await runCommand(text, talk, abort.signal).finally(stopListening);
       if (leave) return false;
       if (shown !== undefined) this.#output.write(`\n${shown}\n`);
       if (again !== undefined) await this.#say(again, talk);

@@ -95,6 +95,45 @@ describe("over streams", () => {
     await over;
   });
 
+  test("after Ctrl-Z the conversation goes on, and what was typed is kept", async () => {
+    const kill = vi.spyOn(process, "kill");
+    const stopped = new Promise<void>((resolve) => {
+      kill.mockImplementation(() => {
+        resolve();
+        return true;
+      });
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { streams, bodies, over } = await begin();
+    await streams.type("half a ", "C-z");
+    await stopped;
+    expect(kill).toHaveBeenCalledWith(process.pid, "SIGTSTP");
+    process.emit("SIGCONT");
+    await streams.says("message", /\d out/);
+    expect(bodies()[0]?.messages.at(-1)?.content).toBe("half a message");
+    await streams.type("C-d");
+    await over;
+  });
+
+  test("Ctrl-C stops a command that waits, and not the program", async () => {
+    const until = { listing: true };
+    const { url, bodies } = await startModel(
+      () => ["Answer."],
+      ["small", "large"],
+      () => until.listing,
+    );
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    until.listing = false;
+    await streams.type("/model large", "Enter", "C-c");
+    await streams.shows("stopped");
+    await streams.says("hello", "Answer.");
+    expect(bodies().map(({ model }) => model)).toEqual(["small"]);
+    await streams.type("C-d");
+    await over;
+  });
+
   test("a conversation can be saved, loaded, and shown as it was sent", async () => {
     const { streams, bodies, over } = await begin();
     await streams.says("remember me", /\d out/);
@@ -108,6 +147,7 @@ describe("over streams", () => {
     await streams.says(`/save ${other}`, "package.json exists and is not a saved conversation");
     expect(readFileSync(other, "utf8")).toBe("{}");
     await streams.says(`/save ${join(state, "no", "folder.json")}`, "folder.json: there is no such folder");
+    await streams.says("/load -", "-: there is no such file");
     await streams.says("/prompt 9", "there is no turn 9: the conversation has 1 turn");
     await streams.says("/prompt", "/v1/chat/completions", '"remember me"');
     await streams.says("/new", "a new conversation");
@@ -186,6 +226,22 @@ describe("over streams", () => {
     await streams.shows("Answer");
     expect(bodies().at(-1)?.messages.at(-2)).toMatchObject({ role: "tool", content: expect.stringContaining("stopped") });
     expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("by the wy");
+    await streams.type("C-d");
+    await over;
+  });
+
+  test("a paste that begins during an answer and ends at the prompt is one message", async () => {
+    const { streams, bodies, over } = await begin();
+    await streams.says("a story", "Once");
+    await streams.type("\x1b[200~first\rsec", "C-c");
+    await streams.shows("… ");
+    await streams.type("ond\rthird\x1b[201~", "Enter");
+    await streams.shows(/\d out/);
+    expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("first\nsecond\nthird");
+    await streams.says("a story", "Once");
+    await streams.type("ahead", "Enter", "C-c");
+    await streams.shows("Answer");
+    expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("ahead");
     await streams.type("C-d");
     await over;
   });

@@ -24,6 +24,8 @@ describe("Markdown is rendered", () => {
     ["code", "run `npm test` now", "run <cyan>npm</cyan> <cyan>test</cyan> now\n"],
     ["stars in code are stars", "`a ** b`", "<cyan>a</cyan> <cyan>**</cyan> <cyan>b</cyan>\n"],
     ["a multiplication is not markup", "2 * 3 and 2*3 and 2 ** 3", "2 * 3 and 2*3 and 2 ** 3\n"],
+    ["a power is not markup", "2**10 is 1024, x**2 + y**2, **2**10", "2**10 is 1024, x**2 + y**2, <bold>2</bold>10\n"],
+    ["a backtick alone, or after a letter, is text", "a ` or a don`t or `b`", "a ` or a don`t or <cyan>b</cyan>\n"],
     ["a heading", "## Title here\ntext", "<bold>Title</bold> <bold>here</bold>\ntext\n"],
     ["lists", "- one\n  - two\n10. three", "• one\n  • two\n10. three\n"],
     ["a rule", "---", `<dim>${"─".repeat(24)}</dim>\n`],
@@ -34,6 +36,7 @@ describe("Markdown is rendered", () => {
       "<cyan>  if (a) {</cyan>\n<cyan>      b(**c);</cyan>\n<cyan>  }</cyan>\nafter\n",
     ],
     ["a fence with more than a language", "```js title here\nx\n````\ny", "<cyan>  x</cyan>\ny\n"],
+    ["a closing fence that ends the text", "```js\nx\n```", "<cyan>  x</cyan>\n"],
     ["a fence that is never closed", "```\nlast", "<cyan>  last</cyan>\n"],
     ["bold that is never closed ends with its paragraph", "**a\n\nb", "<bold>a</bold>\n\nb\n"],
   ])("%s", (_, text, expected) => {

@@ -17,11 +17,15 @@ export interface Upstream {
   bodies(): { model: string; messages: Said[]; tools?: { function: { name: string } }[] }[];
 }
 
-/** `answer` gets the last message. */
-export async function startModel(answer: (last: Said, n: number) => readonly Doing[], models = ["small", "large"]): Promise<Upstream> {
+/** `answer` gets the last message. The list of models can be stopped from being answered. */
+export async function startModel(
+  answer: (last: Said, n: number) => readonly Doing[],
+  models = ["small", "large"],
+  isListing = () => true,
+): Promise<Upstream> {
   const server = await startServer((response, { url, body }) => {
     if (url === "/v1/models")
-      return void response.end(JSON.stringify({ object: "list", data: models.map((id) => ({ id, object: "model" })) }));
+      return void (isListing() && response.end(JSON.stringify({ object: "list", data: models.map((id) => ({ id, object: "model" })) })));
     if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
     const { messages } = JSON.parse(body) as { messages: Said[] };
     const doings = answer(messages.at(-1)!, chats().length - 1);
