@@ -67,21 +67,18 @@ export function decodeRequest({ path, body, recall }: WireInput): Request {
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
   const tools = readTools(root, from);
   const settings: Settings = { thinking: readThinking(root, from), output: readOutput(root.inner("text"), "format", from) };
-  const messages = readMessages(root, { tools, settings }, from, recall);
-  const { thinking, output } = settings;
   const request = {
     model: root.text("model") ?? "",
-    messages,
+    messages: readMessages(root, new Items(tools, settings, from, recall), from),
     tools: someOf(tools),
     toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
-    thinking,
+    ...settings, // after the items, which may change them
     sampling: root.some<Sampling>(SAMPLING),
     maxTokens: readLimit(root, from, "max_output_tokens"),
-    output,
   };
-  for (const [key, value] of Object.entries(defaultsOf(thinking))) {
+  for (const [key, value] of Object.entries(defaultsOf(settings.thinking))) {
     const said = root.json(key) ?? null;
     if (JSON.stringify(said) !== JSON.stringify(value))
       from.take(key in root.value ? key : `#${key}`, said, !JSON.stringify(said).includes("logprobs"));
@@ -113,15 +110,10 @@ function compact(from: Source): void {
 
 const ROLES = spelling("system developer user assistant");
 
-/** What items add to or change. */
-interface Declared {
-  readonly tools: Tool[];
-  readonly settings: Settings;
-}
+/** What items may change. */
 type Settings = { -readonly [K in "thinking" | "output"]: Request[K] | undefined };
 
-function readMessages(root: Fields, declared: Declared, from: Source, recall: WireInput["recall"]): Message[] {
-  const items = new Items(declared, from, recall);
+function readMessages(root: Fields, items: Items, from: Source): Message[] {
   const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
   if (isText(root.json("input"))) items.messages.push({ role: "user", content: readContent(root, "input", from) });
@@ -154,7 +146,7 @@ class Items {
   /** State of calls that are still to come, by their ids: TanStack AI sends all reasoning items before all calls. */
   readonly #early = new Map<string, readonly Opaque[]>();
 
-  constructor({ tools, settings }: Declared, from: Source, recall: WireInput["recall"]) {
+  constructor(tools: Tool[], settings: Settings, from: Source, recall: WireInput["recall"]) {
     this.#tools = tools;
     this.#settings = settings;
     this.#from = from;
@@ -191,7 +183,10 @@ class Items {
 
   /** Tools that a search, or the client itself, has loaded are declared to other wires' servers; this wire's servers read them in the item. */
   #found(item: Fields): void {
-    const found = this.#inside(() => readTools(item, this.#from));
+    const { extra } = this.#from;
+    const before = extra.length;
+    const found = readTools(item, this.#from);
+    for (const inner of extra.slice(before)) inner.kind = `#${inner.kind}`; // the item goes back whole
     for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
       this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)]));
@@ -208,24 +203,12 @@ class Items {
   /** Settings that replace earlier ones. Other wires' servers get the last; this wire's servers read them in the item. */
   #update(item: Fields): void {
     const [settings, from] = [this.#settings, this.#from];
-    const { reasoning, text } = item.value;
-    this.#inside(() => {
-      const { show } = settings.thinking ?? {};
-      if (objectOf(reasoning).effort) settings.thinking = defined<ThinkingSettings>({ show, ...readThinking(item, from) });
-      if (objectOf(text).format) settings.output = readOutput(item.inner("text"), "format", from);
-    });
+    const { reasoning = null, text = null } = from.root.value;
+    from.take(ASKED, { reasoning, text }, true);
     from.take(item.at, item.value, true);
-    const asked = from.root.value;
-    from.take(ASKED, { reasoning: asked.reasoning ?? null, text: asked.text ?? null }, true);
-  }
-
-  /** Reads a part of an item that goes back whole. */
-  #inside<T>(read: () => T): T {
-    const { extra } = this.#from;
-    const before = extra.length;
-    const inside = read();
-    for (const inner of extra.slice(before)) inner.kind = `#${inner.kind}`;
-    return inside;
+    const { show } = settings.thinking ?? {};
+    if (objectOf(item.value.reasoning).effort) settings.thinking = defined<ThinkingSettings>({ show, ...readThinking(item, from) });
+    if (objectOf(item.value.text).format) settings.output = readOutput(item.inner("text"), "format", from);
   }
 
   /** The call of a native tool, or its result. */
