@@ -152,8 +152,9 @@ const isUpgrade = ({ method, headers }: Visit, rest: string): boolean =>
 /** `/models`, `/models/{name}`, `/models/{name}:{method}`: the method follows the last colon. */
 function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefined {
   const { method } = visit;
-  const isGemini = /^\/v1(beta|alpha)|\/publishers\/google$/.test(prefix) || rest.startsWith("/tunedModels/");
-  const wire = isGemini ? "gemini" : callerOf(visit);
+  const isTheirs = /^\/v1(beta|alpha)|\/publishers\/google$/.test(prefix) || rest.startsWith("/tunedModels/");
+  const wire = isTheirs ? "gemini" : callerOf(visit); // Google's SDKs use `/v1`, too
+  const isGemini = wire === "gemini";
   const isOfKey = rest === "/models/user" && visit.path.includes("/api/v1/"); // where OpenRouter lists a key's models, and where Zed looks
   const kind = visit.query.client_version === undefined ? "models" : "catalogue"; // sent by Codex
   if (rest === "/models" || isOfKey) return allowed(get({ kind, wire }), method);

@@ -67,18 +67,31 @@ const codex = {
   write: ({ file, content }) => ({ name: "exec_command", args: { cmd: `printf %s ${quoted(content)} > ${quoted(file)}`, login: false } }),
 };
 
-/** Its own provider, which tries a WebSocket first, and a model it knows, which patches files with a tool that is not a function. */
-const codexPatch = {
+/** Its own provider, which tries a WebSocket first, and a model it knows. */
+const codexKnows = (model, rest) => ({
   binary: CODEX,
   prepare: ({ put }, url, key) => {
-    put(".codex/config.toml", `model = "gpt-5.5"\nopenai_base_url = "${url}/v1"\n${CODEX_BASE}`);
+    put(".codex/config.toml", `model = "${model}"\nopenai_base_url = "${url}/v1"\n${CODEX_BASE}`);
     put(".codex/auth.json", { OPENAI_API_KEY: key });
   },
   command: ({ key, prompt }) => codexRun(key, prompt),
+  ...rest,
+});
+
+/** Patches files with a tool that is not a function. */
+const codexPatch = codexKnows("gpt-5.5", {
   write: ({ file, content }) => ({ name: "apply_patch", args: { input: patchOf(file, content) } }),
   /** A patch consists of lines. */
   lines: true,
-};
+});
+
+/** Declares all tools in an item of the conversation, in namespaces; the one that writes files runs JavaScript. */
+const codexScript = codexKnows("gpt-6-sol", {
+  write: (given) => {
+    const { args } = codex.write(given);
+    return { name: "functions__exec", args: { input: `text(await tools.exec_command(${JSON.stringify(args)}))` } };
+  },
+});
 
 const patchOf = (file, content) =>
   `*** Begin Patch\n*** Add File: ${file}\n${content
@@ -125,6 +138,7 @@ export const AGENTS = {
   "claude-code 2.1.197": claudeCode("claude-code-old"),
   codex,
   "codex apply_patch": codexPatch,
+  "codex gpt-6": codexScript,
   "opencode chat": opencode("@ai-sdk/openai-compatible", "/v1"),
   "opencode responses": opencode("@ai-sdk/openai", "/v1"),
   "opencode anthropic": opencode("@ai-sdk/anthropic", "/v1"),

@@ -254,6 +254,7 @@ const RUNS = {
   "claude-code 2.1.197": [FIRST, ...mannersOf("anthropic"), ...overflows("vLLM")],
   codex: [...MANNERS, ...TROUBLE, ...TEXT, OUTGROWN],
   "codex apply_patch": [FIRST, ...mannersOf("openai-responses"), ...TEXT, OUTGROWN],
+  "codex gpt-6": [FIRST, ...mannersOf("anthropic"), ...TEXT],
   "opencode chat": [...mannersOf("openai-chat"), ...TEXT, ...overflows("llama-server")],
   "opencode responses": [FIRST, ...mannersOf("openai-responses"), ...overflows("vLLM")],
   "opencode anthropic": [FIRST, ...mannersOf("anthropic"), ...overflows("SGLang")],

@@ -76,8 +76,8 @@ const anthropic = async (url, stream) => {
   return { args: call.input, said: (await ask()).content.find(({ type }) => type === "text").text };
 };
 
-const genai = async (url, stream) => {
-  const { GoogleGenAI } = await import("@google/genai");
+const genai = (load) => async (url, stream) => {
+  const { GoogleGenAI } = await load();
   const client = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: url } });
   const config = {
     tools: [{ functionDeclarations: [{ name: TOOL.name, description: TOOL.description, parametersJsonSchema: TOOL.schema }] }],
@@ -161,7 +161,8 @@ const SDKS = {
   "openai 6 chat": chat(() => import("openai-6")),
   "openai 6 responses": responses(() => import("openai-6")),
   "@anthropic-ai/sdk": anthropic,
-  "@google/genai": genai,
+  "@google/genai 3": genai(() => import("@google/genai")),
+  "@google/genai 2": genai(() => import("genai-2")),
   ollama,
   ...aiClients(
     7,

@@ -135,6 +135,20 @@ test("a client that asks /v1/models is recognized by its SDK's headers", () => {
   expect(route("GET", "/api/v1/models", { authorization: "Bearer k" }).wire).toBe("openai-chat"); // a base URL like OpenRouter's
 });
 
+// @google/genai 3 sends everything to /v1 unless its user says otherwise.
+test("Google's SDKs are served under /v1 as under /v1beta", () => {
+  for (const version of ["v1", "v1beta"]) {
+    const asked = (method: string, path: string) => route(method, `/${version}${path}`, { "x-goog-api-key": "k" });
+    expect(asked("POST", "/models/m:streamGenerateContent?alt=sse")).toEqual(generate("gemini", "/v1beta/models/m:streamGenerateContent"));
+    expect(asked("POST", "/models/m:countTokens")).toMatchObject({ kind: "count", wire: "gemini" });
+    expect(asked("POST", "/models/m:batchEmbedContents")).toMatchObject({ kind: "pass", behind: ":batchEmbedContents" });
+    expect(asked("POST", "/models/m:batchGenerateContent")).toMatchObject({ kind: "unknown", wire: "gemini" });
+    expect(asked("POST", "/interactions")).toMatchObject({ kind: "unknown", wire: "gemini" });
+    expect(asked("GET", "/models/m")).toMatchObject({ kind: "model", wire: "gemini" });
+    expect(asked("GET", "/models")).toMatchObject({ kind: "models", wire: "gemini" });
+  }
+});
+
 test("a WebSocket upgrade is recognized", () => {
   expect(route("GET", "/v1/responses", { upgrade: "websocket" })).toMatchObject({ kind: "upgrade" });
   expect(route("GET", "/v1/responses")).toMatchObject({ kind: "wrong-method", allow: "POST" });

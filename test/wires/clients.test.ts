@@ -510,6 +510,18 @@ describe("Anthropic: what clients send", () => {
       },
     ],
     [
+      "the user and the workspace that a request is for", // billing_policy needs the user
+      () => {
+        const headers = { "anthropic-user-profile-id": "uprof_1", "anthropic-workspace-id": "wrkspc_1" };
+        const body = { model: "m", max_tokens: 9, messages: [hi], billing_policy: { type: "billing_policy", bill_to: "user_profile" } };
+        const request = received("anthropic", body, { headers: { ...headers, "anthropic-version": "2023-06-01", "x-api-key": "k" } });
+        const sent = encoded("anthropic", request);
+        expect(sent.headers).toEqual({ ...headers, "anthropic-version": "2023-06-01", "content-type": "application/json" });
+        expect(sent.body).toMatchObject({ billing_policy: body.billing_policy });
+        expect(JSON.stringify(toChat(request))).not.toMatch(/uprof|wrkspc/);
+      },
+    ],
+    [
       "context_management and metadata are bookkeeping, left out without a warning",
       () =>
         expect(

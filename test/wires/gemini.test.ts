@@ -648,6 +648,7 @@ describe("settings", () => {
     [{ thinkingBudget: -1 }, { enabled: true }],
     [{ thinkingBudget: 100 }, { enabled: true, budget: 100 }],
     [{ thinkingLevel: "low" }, { effort: "low" }],
+    [{ thinkingLevel: "xhigh" }, { effort: "xhigh" }],
     [
       { thinkingLevel: "MINIMAL", includeThoughts: false },
       { effort: "minimal", show: false },
@@ -661,10 +662,16 @@ describe("settings", () => {
     ["gemini-2.5-pro", { effort: "low" }, { thinkingBudget: 1024 }],
     ["gemini-2.5-pro", { effort: "high", budget: 99 }, { thinkingBudget: 99 }],
     ["gemini-3-pro", { effort: "max", show: true }, { thinkingLevel: "HIGH", includeThoughts: true }],
+    ["gemini-3-pro", { effort: "xhigh" }, { thinkingLevel: "HIGH" }],
     ["gemini-3-pro", { effort: "low", budget: 99 }, { thinkingLevel: "LOW" }],
     ["gemini-3-pro", { enabled: false, effort: "low" }, { thinkingBudget: 0 }],
   ] as const)("%s gets %j in the words it knows", (model, thinking, thinkingConfig) => {
     expect(bodyOf({ model, thinking }).generationConfig).toEqual({ thinkingConfig });
+  });
+  test("XHIGH, which few models have, goes back to its own wire unchanged", () => {
+    const { body, context } = encode(config({ thinkingConfig: { thinkingLevel: "xhigh" } }));
+    expect(body).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: "XHIGH" } } });
+    expect(context.warnings).toEqual([]);
   });
   test("structured output is read and written", () => {
     expect(config({ responseMimeType: "application/json" }).output).toEqual({});

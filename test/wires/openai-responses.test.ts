@@ -592,6 +592,69 @@ describe("settings", () => {
   });
 });
 
+// https://github.com/vercel/ai: `reasoningEffortUpdate` and `textFormatUpdate` of its OpenAI provider; Codex sends them to newer models, too.
+describe("settings that change in the middle of a conversation", () => {
+  const hi = { role: "user", content: "Hi" };
+  const format = (name: string) => ({ type: "json_schema", name, schema: { type: "object", properties: { [name]: { type: "string" } } } });
+  const update = (fields: object) => ({ type: "configuration_update", ...fields });
+  const effort = (effort: string | null) => update({ reasoning: { effort } });
+  const shaped = (format: object) => update({ text: { format } });
+  const begun = { reasoning: { effort: "low", summary: "detailed" }, text: { format: format("first"), verbosity: "low" } };
+
+  test.each<[string, object, object[], object]>([
+    ["the last effort counts", begun, [effort("high"), hi, effort("xhigh")], { effort: "xhigh", show: true }],
+    ["thinking is turned on", { reasoning: { effort: "none" } }, [effort("medium")], { effort: "medium" }],
+    ["thinking is turned off", begun, [effort("none")], { enabled: false, show: true }],
+    ["an update of something else leaves the effort", begun, [effort(null), shaped(format("a"))], { effort: "low", show: true }],
+  ])("%s", (_, fields, updates, thinking) => {
+    expect(items([hi, ...updates, hi], fields).thinking).toEqual(thinking);
+  });
+  test.each<[string, object, object[], object | undefined]>([
+    ["the last format counts", begun, [shaped(format("a")), hi, shaped(format("b"))], { name: "b", schema: format("b").schema }],
+    ["a format is added", {}, [shaped(format("a"))], { name: "a", schema: format("a").schema }],
+    ["plain text again", begun, [shaped({ type: "text" })], undefined],
+    ["an update of something else leaves the format", begun, [effort("high")], { name: "first", schema: format("first").schema }],
+  ])("%s", (_, fields, updates, output) => {
+    expect(items([hi, ...updates, hi], fields).output).toEqual(output);
+  });
+  test.each([begun, {}, { reasoning: { effort: "none" } }])(
+    "its own server gets the settings it began with, and each update in its place: %j",
+    (fields) => {
+      const input = [
+        hi,
+        update({ id: "cu_1", reasoning: { effort: "max" }, text: { format: { ...format("a"), x_new: 1 } } }),
+        hi,
+        effort("low"),
+        hi,
+      ];
+      const { body, context } = wire.encodeRequest(items(input, fields));
+      expect(body).toEqual({
+        model: "m",
+        store: false,
+        ...fields,
+        input: input.map((item) =>
+          "role" in item ? { type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] } : item,
+        ),
+      });
+      expect(context.warnings).toEqual([]);
+    },
+  );
+  test.each(["openai-chat", "anthropic", "gemini", "ollama"] as const)(
+    "%s gets the last ones, without a warning, and no further message",
+    (to) => {
+      const request = items([hi, update({ reasoning: { effort: "high" }, text: { format: format("a") } }), hi], begun);
+      const { body, context } = getWire(to).encodeRequest(request);
+      expect(JSON.stringify(body)).toContain('"a"');
+      expect(JSON.stringify(body)).not.toContain("first");
+      expect(getWire(to).decodeRequest({ path: "", query: {}, headers: {}, body }).thinking?.effort).toBe("high");
+      expect(context.warnings.filter(({ message }) => /configuration|input\[|effort/.test(message))).toEqual([]);
+    },
+  );
+  test("an effort that does not exist is refused, with its place", () => {
+    expect(complaint({ model: "m", input: [hi, effort("huge")] })).toContain("input[1].reasoning.effort must be one of");
+  });
+});
+
 describe("servers with other rules", () => {
   test("without a developer role: developer messages become system messages", () => {
     expect(

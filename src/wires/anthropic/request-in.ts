@@ -67,9 +67,11 @@ export function decodeRequest({ headers, body }: WireInput): Request {
 }
 
 /** The client's headers for the API, which only Anthropic's own servers get. */
-function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {
-  const data = { ...(beta ? { "anthropic-beta": beta } : {}), ...(version && version !== VERSION ? { "anthropic-version": version } : {}) };
-  return isEmpty(data) ? [] : [opaque(WIRE, HEADERS, data, true)];
+const CARRIED = /^anthropic-(beta|version|user-profile-id|workspace-id)$/;
+
+function transport(headers: Headers): Opaque[] {
+  const data = restOf(headers, (name) => CARRIED.test(name) && headers[name] !== VERSION);
+  return data ? [opaque(WIRE, HEADERS, data, true)] : [];
 }
 
 // Content

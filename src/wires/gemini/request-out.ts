@@ -190,7 +190,7 @@ function writeThinking({ request, warnings }: Out): Draft | undefined {
   const { enabled, effort, budget, keep } = request.thinking ?? {};
   if (keep !== undefined) warnings.dropped("thinking.keep");
   const level = enabled === false || isOld(request) ? undefined : effort;
-  const isMore = level === "max" || level === "xhigh";
+  const isMore = level === "max" || (level === "xhigh" && request.from !== WIRE); // few models have `XHIGH`, and Gemini's clients know which
   if (isMore) warnings.converted(`the effort ${level}`, "HIGH");
   if (level && budget !== undefined) warnings.dropped("thinking.budget with an effort");
   return some<Draft>({

@@ -38,7 +38,7 @@ export const MEDIA = { mimeType: "mediaType", data: "data", fileUri: "url", disp
 
 export const LEVELS: Readonly<Record<string, Effort | "">> = {
   THINKING_LEVEL_UNSPECIFIED: "",
-  ...spelling("minimal low medium high", (level) => level.toUpperCase()),
+  ...spelling("minimal low medium high xhigh", (level) => level.toUpperCase()),
 };
 
 /** `STOP` also follows calls; whether there were any, the calls themselves tell. All of this API's reasons are in capitals. */

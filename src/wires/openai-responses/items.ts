@@ -123,6 +123,9 @@ export const SAMPLING = spelling("temperature topP");
 /** In `include`: asks for reasoning items that can be sent back without being stored. */
 export const ENCRYPTED = "reasoning.encrypted_content";
 
+/** Marks a request whose items change its settings, with the settings that it began with. */
+export const ASKED = "#asked";
+
 /** The defaults of requests to servers: nothing is stored, and reasoning can be sent back. */
 export const defaultsOf = (thinking: Request["thinking"]): JsonObject => ({
   store: false,

@@ -25,6 +25,7 @@ import { defined, entryOf, isList, isText, objectOf, someOf, spelling, textOf } 
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
+  ASKED,
   COMPACT,
   COMPACTION,
   calledBy,
@@ -65,20 +66,19 @@ export function decodeRequest({ path, body, recall }: WireInput): Request {
   const { root } = from;
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
   const tools = readTools(root, from);
-  const thinking = readThinking(root, from);
+  const settings: Settings = { thinking: readThinking(root, from), output: readOutput(root.inner("text"), "format", from) };
   const request = {
     model: root.text("model") ?? "",
-    messages: readMessages(root, tools, from, recall),
+    messages: readMessages(root, new Items(tools, settings, from, recall), from),
     tools: someOf(tools),
     toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
-    thinking,
+    ...settings, // after the items, which may change them
     sampling: root.some<Sampling>(SAMPLING),
     maxTokens: readLimit(root, from, "max_output_tokens"),
-    output: readOutput(root.inner("text"), "format", from),
   };
-  for (const [key, value] of Object.entries(defaultsOf(thinking))) {
+  for (const [key, value] of Object.entries(defaultsOf(settings.thinking))) {
     const said = root.json(key) ?? null;
     if (JSON.stringify(said) !== JSON.stringify(value))
       from.take(key in root.value ? key : `#${key}`, said, !JSON.stringify(said).includes("logprobs"));
@@ -110,8 +110,10 @@ function compact(from: Source): void {
 
 const ROLES = spelling("system developer user assistant");
 
-function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInput["recall"]): Message[] {
-  const items = new Items(tools, from, recall);
+/** What items may change. */
+type Settings = { -readonly [K in "thinking" | "output"]: Request[K] | undefined };
+
+function readMessages(root: Fields, items: Items, from: Source): Message[] {
   const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
   if (isText(root.json("input"))) items.messages.push({ role: "user", content: readContent(root, "input", from) });
@@ -136,14 +138,17 @@ class Items {
   readonly messages: Message[] = [];
   /** The declared tools, and those that a search has found. */
   readonly #tools: Tool[];
+  /** The settings that apply after the last item. */
+  readonly #settings: Settings;
   readonly #from: Source;
   readonly #recall: WireInput["recall"];
   #afterText = false;
   /** State of calls that are still to come, by their ids: TanStack AI sends all reasoning items before all calls. */
   readonly #early = new Map<string, readonly Opaque[]>();
 
-  constructor(tools: Tool[], from: Source, recall: WireInput["recall"]) {
+  constructor(tools: Tool[], settings: Settings, from: Source, recall: WireInput["recall"]) {
     this.#tools = tools;
+    this.#settings = settings;
     this.#from = from;
     this.#recall = recall;
   }
@@ -161,6 +166,7 @@ class Items {
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
     else if (type === "tool_search_output" || type === "additional_tools") this.#found(item);
+    else if (type === "configuration_update") this.#update(item);
     else if (type === COMPACTION) this.#summary(item);
     else if (type === TRIGGER)
       this.#push({ role: "user", content: [{ type: "text", text: SUMMARIZE }], state: [quietState(ITEM, item.value)] });
@@ -192,6 +198,17 @@ class Items {
     const output = found.map(({ name }) => `The tool ${name} is now available.`).join("\n") || "No tool was found.";
     const named = this.#from.calls.answer({ id: item.text("call_id"), name: SEARCH });
     this.#push({ role: "tool", ...named, output, state: [wholeItem(item.value)] });
+  }
+
+  /** Settings that replace earlier ones. Other wires' servers get the last; this wire's servers read them in the item. */
+  #update(item: Fields): void {
+    const [settings, from] = [this.#settings, this.#from];
+    const { reasoning = null, text = null } = from.root.value;
+    from.take(ASKED, { reasoning, text }, true);
+    from.take(item.at, item.value, true);
+    const { show } = settings.thinking ?? {};
+    if (objectOf(item.value.reasoning).effort) settings.thinking = defined<ThinkingSettings>({ show, ...readThinking(item, from) });
+    if (objectOf(item.value.text).format) settings.output = readOutput(item.inner("text"), "format", from);
   }
 
   /** The call of a native tool, or its result. */

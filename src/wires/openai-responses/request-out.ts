@@ -12,7 +12,21 @@ import { hasOwn, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, isEmpty, objectOf, restOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { calledBy, defaultsOf, FOUND, fileName, ITEM, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE, wished } from "./items.ts";
+import {
+  ASKED,
+  calledBy,
+  defaultsOf,
+  FOUND,
+  fileName,
+  ITEM,
+  instructionsOf,
+  mintedId,
+  own,
+  SAMPLING,
+  TOOL,
+  WIRE,
+  wished,
+} from "./items.ts";
 import { isSearch, SEARCH } from "./natives.ts";
 
 /** The result goes back as its original item. */
@@ -178,6 +192,7 @@ function settings(out: Out): Draft {
   const { request, warnings } = out;
   const { tools = [], toolChoice, parallelCalls, maxTokens, thinking, output, extra } = request;
   const nameOf = (name: string) => calledBy(tools, name, out.names.out).name;
+  const asked = own(extra, ASKED);
   return defined<Draft>({
     tools: someOf(writeTools(out, nameOf)),
     tool_choice: toolChoice && writeChoice(toolChoice, request, nameOf, false),
@@ -191,6 +206,7 @@ function settings(out: Out): Draft {
         summary: isShown(request) && own(extra, "reasoning.summary") === undefined ? "auto" : undefined,
       }),
     text: output && { format: writeOutput(out) },
+    ...(asked && { reasoning: undefined, text: undefined, ...restOf(objectOf(asked)) }),
     // Where the client set another value, that is put back from `extra`.
     ...restOf(defaultsOf(thinking), (key) => wished(extra, key) === undefined),
   });
