@@ -1,6 +1,6 @@
 /**
  * Errors of the connection to a server, and the messages for them. An error in a stream has no status: clients (pi, oh-my-pi) decide by its
- * words whether to ask again. Those for what may pass begin with words that they know.
+ * words whether to ask again. Those for what may pass have words that they know.
  */
 import type { ErrorInfo } from "../core/nouns.ts";
 import { ABORTED } from "./finish.ts";
