@@ -14,4 +14,4 @@ export class BadRequest extends Error {
 }
 
 /** The error of an answer that ended without a `finish`. */
-export const CUT_OFF: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
+export const CUT_OFF: ErrorInfo = { code: "upstream", message: "the answer was terminated" };

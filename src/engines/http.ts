@@ -180,7 +180,7 @@ export class HttpServer {
     if (code === "" || code.startsWith("ERR_")) {
       return this.clean({ code: "internal", message: error instanceof Error ? error.message : String(error) });
     }
-    return this.clean({ code: "upstream", message: `the connection to the upstream failed: ${code} (${where})` });
+    return this.clean({ code: "upstream", message: `connection error: ${code} (${where})` });
   }
 
   /** The same, as an exception. */

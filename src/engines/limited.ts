@@ -100,7 +100,7 @@ class Gate {
   }
 
   #full(what: string): EngineError {
-    const message = `the upstream is busy: all ${this.#concurrent} places ${what}`;
+    const message = `overloaded: all ${this.#concurrent} places of the upstream ${what}`;
     return new EngineError({ code: "overloaded", message, retryAfterMs: RETRY_MS });
   }
 }

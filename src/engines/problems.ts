@@ -1,4 +1,7 @@
-/** Errors of the connection to a server, and the messages for them. */
+/**
+ * Errors of the connection to a server, and the messages for them. An error in a stream has no status: clients (pi, oh-my-pi) decide by its
+ * words whether to ask again. Those for what may pass have words that they know.
+ */
 import type { ErrorInfo } from "../core/nouns.ts";
 import { ABORTED } from "./finish.ts";
 
@@ -15,7 +18,7 @@ export const UNREACHED: ReadonlySet<string> = new Set([
 /** The beginning of undici's message if a proxy did not connect. */
 const PROXY = "Proxy response";
 
-const gone = { code: "upstream", message: "the upstream closed the connection" } as const;
+const gone = { code: "upstream", message: "connection error: the upstream closed the connection" } as const;
 const untrusted = {
   code: "upstream",
   message: "the upstream's certificate is not trusted; set NODE_EXTRA_CA_CERTS to a file with the certificate that signed it",
@@ -24,9 +27,9 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   ECONNREFUSED: { code: "overloaded", message: "the upstream is not running, or not at this address" },
   ENOTFOUND: { code: "upstream", message: "the upstream's host name does not exist" },
   EAI_AGAIN: { code: "overloaded", message: "the upstream's name cannot be looked up" },
-  UND_ERR_CONNECT_TIMEOUT: { code: "timeout", message: "the upstream cannot be reached" },
-  UND_ERR_HEADERS_TIMEOUT: { code: "timeout", message: "the upstream did not answer in time" },
-  UND_ERR_BODY_TIMEOUT: { code: "timeout", message: "the upstream fell silent" },
+  UND_ERR_CONNECT_TIMEOUT: { code: "timeout", message: "timeout: the upstream cannot be reached" },
+  UND_ERR_HEADERS_TIMEOUT: { code: "timeout", message: "timeout: the upstream did not answer in time" },
+  UND_ERR_BODY_TIMEOUT: { code: "timeout", message: "timeout: the upstream fell silent" },
   UND_ERR_SOCKET: gone,
   ECONNRESET: gone,
   EPIPE: gone,
@@ -40,7 +43,7 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: { code: "upstream", message: "the upstream's certificate is for another name" },
   UND_ERR_ABORTED: ABORTED,
   ABORT_ERR: ABORTED,
-  23: { code: "timeout", message: "the upstream did not answer in time" }, // what AbortSignal.timeout throws
+  23: { code: "timeout", message: "timeout: the upstream did not answer in time" }, // what AbortSignal.timeout throws
 };
 
 /** The code of an error, or of its cause. */

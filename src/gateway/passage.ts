@@ -30,7 +30,7 @@ const ID_PREFIXES: Readonly<Record<Exclude<WireId, "openai-responses" | "ollama"
 };
 
 /** Sent to clients that still wait when the gateway closes; `overloaded` tells them to retry. */
-export const CLOSING: ErrorInfo = { code: "overloaded", message: "the gateway is closing" };
+export const CLOSING: ErrorInfo = { code: "overloaded", message: "service unavailable: the gateway is closing" };
 
 export class Passage implements Seated {
   seat = 0;

@@ -461,7 +461,10 @@ describe("requests passed on as bytes", () => {
     const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url) } });
     await expect(ask(url, "POST", "/v1/embeddings", { headers: json, body })).rejects.toThrow("aborted");
     const [exchange] = await ended(1);
-    expect(exchange).toMatchObject({ outcome: "error", error: { code: "upstream", message: "the upstream closed the connection" } });
+    expect(exchange).toMatchObject({
+      outcome: "error",
+      error: { code: "upstream", message: "connection error: the upstream closed the connection" },
+    });
     expect(exchange).not.toHaveProperty("brokenOff");
   });
   test.each<[string, Parameters<typeof startServer>[0]]>([

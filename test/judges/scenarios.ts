@@ -157,7 +157,7 @@ export const scenarios = {
     reason: "error",
     error: BUSY.message,
   },
-  "connection-lost": { events: [start, ...say("Wri")], text: "Wri", reason: "error", error: "ended before its end" },
+  "connection-lost": { events: [start, ...say("Wri")], text: "Wri", reason: "error", error: "answer was terminated" },
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof scenarios;

@@ -93,7 +93,7 @@ async function answer(
   }
 }
 
-const LOST: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
+const LOST: ErrorInfo = { code: "upstream", message: "the answer was terminated" };
 const isKey = <T extends object>(table: T, key: PropertyKey): key is keyof T => Object.hasOwn(table, key);
 
 function playedTo({ messages }: Request, name: string): readonly Event[] {

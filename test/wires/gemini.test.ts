@@ -1305,7 +1305,7 @@ describe("answers to clients", () => {
       expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason, finishMessage: "No such tool: g" }] });
     },
   );
-  test("an error in the middle of a stream is a data event of its own, and the last one", () => {
+  test("an error in the middle of a stream is a data event of its own, and the last whole one", () => {
     const stream = write([
       { type: "text", text: "a" },
       { type: "finish", reason: "error", error: { code: "overloaded", message: "busy", retryAfterMs: 1500 } },

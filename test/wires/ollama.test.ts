@@ -777,7 +777,7 @@ describe("streams written for clients", () => {
     expect(lines.slice(1)).toEqual([{ error: "it broke" }]);
   });
   test("an answer without a finish ends with an error", () => {
-    expect(write([{ type: "text", text: "Yes" }]).lines.at(-1)).toEqual({ error: "the answer ended before its end" });
+    expect(write([{ type: "text", text: "Yes" }]).lines.at(-1)).toEqual({ error: "the answer was terminated" });
   });
   test("the heartbeat is a line without text", () => {
     const encoder = ollama.createStreamEncoder(request, { now: () => at });

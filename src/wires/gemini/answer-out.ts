@@ -20,7 +20,8 @@ export class GeminiAnswer extends Answer {
   override readonly keepsThoughts = true;
   readonly #isArray = this.request.stream === "array";
   readonly errorBody = errorBody;
-  #sent = false;
+  /** What comes before the next element of the array. */
+  #head = "[";
   /** The `finishMessage` for a call that cannot be read. */
   #unreadable: string | undefined;
   /** The server's own. */
@@ -77,10 +78,16 @@ export class GeminiAnswer extends Answer {
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 
-  /** A failure that this API has a finish reason for ends the answer; any other is sent as an error, and clients retry. */
+  /**
+   * A failure that this API has a finish reason for ends the answer; any other is sent as an error, and clients retry. genai's older versions
+   * (1.x) see no error in an event and end the answer as if all were well, but they fail if the stream ends inside an event.
+   */
   override fail(error: ErrorInfo, finish: Finish = { type: "finish", reason: "error", error }): void {
     if (hasReason(finish)) this.finish(finish);
-    else super.fail(error);
+    else {
+      super.fail(error);
+      if (!this.#isArray) this.say("data:");
+    }
   }
 
   beat(): void {
@@ -117,9 +124,10 @@ export class GeminiAnswer extends Answer {
   }
   print(chunk: Draft): string {
     const json = withoutSeparators(printBody(chunk));
-    const first = !this.#sent;
-    this.#sent = true;
-    return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);
+    if (!this.#isArray) return sseEvent(json);
+    const head = this.#head;
+    this.#head = ",\n";
+    return head + json;
   }
 
   body(chunks: readonly Draft[]): unknown {

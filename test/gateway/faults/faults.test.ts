@@ -193,7 +193,7 @@ describe.each(WIRES)("%s, when the gateway closes", (wire) => {
     const events = eventsIn(wire, before + (await until(response, () => false)));
     await closed;
     expect(textIn(events)).toBe("before");
-    expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: "the gateway is closing" } });
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: "service unavailable: the gateway is closing" } });
     expect(exchanges).toMatchObject([{ outcome: "aborted", brokenOff: "gateway" }]);
     await upstream.get("/left?of=stall");
   });

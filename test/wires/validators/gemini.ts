@@ -327,11 +327,14 @@ export function geminiStream(stream: string): string[] {
   const complaints: string[] = [];
   if (/[\u2028\u2029]/.test(stream)) complaints.push("the stream holds a raw U+2028 or U+2029");
   const blocks = stream.split(/\r?\n\r?\n/);
-  if (blocks.pop() !== "") complaints.push("the stream does not end with a blank line");
+  const end = blocks.pop();
   const elements = blocks.map((block, i) => {
     if (!/^data: \{[^\r\n]*\}$/.test(block)) complaints.push(`event ${i} is not one line "data: {...}"; it is ${shown(block)}`);
     return parsed(block.slice("data: ".length));
   });
+  const last = elements.at(-1);
+  const due = isRecord(last) && "error" in last ? "data:" : ""; // by an event that has no end, every client knows that something is missing
+  if (end !== due) complaints.push(`the stream ends with ${shown(end)} instead of ${shown(due)}`);
   return [...complaints, ...elementsOf(elements)];
 }
 
