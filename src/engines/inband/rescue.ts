@@ -10,6 +10,7 @@ import type { Event, Request, Tool } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { scannerOf, THINK_TAGS } from "../../dialects/scan/table.ts";
 import { settingOf } from "../../dialects/variant.ts";
+import { namedBy } from "../../wires/bridge.ts";
 import { around } from "../around.ts";
 import type { Disposing } from "../disposing.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
@@ -163,9 +164,8 @@ class Retold implements Telling {
 }
 
 /** The tools that the model may call. */
-function callable({ tools = [], toolChoice = "auto" }: Request): readonly Tool[] {
+function callable({ tools = [], toolChoice }: Request): readonly Tool[] {
   if (toolChoice === "none") return [];
-  if (toolChoice === "auto" || toolChoice === "required") return tools;
-  const names = "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
-  return tools.filter(({ name }) => names.includes(name));
+  const names = namedBy(toolChoice);
+  return names ? tools.filter(({ name }) => names.includes(name)) : tools;
 }
