@@ -4,6 +4,7 @@
  */
 import type { Event, Finish, FinishReason, Request } from "../core/nouns.ts";
 import { callIds } from "../wires/calls.ts";
+import { append } from "./append.ts";
 
 export class Ending {
   #complete = 0;
@@ -20,7 +21,8 @@ export class Ending {
     for (const event of events) {
       if (this.#waits(event)) this.#held.push(event);
       else {
-        out.push(...this.#release(event.type), event);
+        append(out, this.#release(event.type));
+        out.push(event);
         this.#take(event);
       }
     }

@@ -1,6 +1,7 @@
 /** Turns the text of a model in this process into events, up to a stop string of the request, and adds the `finish`. */
 import type { Event, FinishReason, Request } from "../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../dialects/dialect.ts";
+import { append } from "./append.ts";
 import { Ending, mintIds } from "./ending.ts";
 import { endsInThinking } from "./inband/request.ts";
 import { Stops } from "./stops.ts";
@@ -49,7 +50,7 @@ export class Writer {
     for (const piece of this.#piecesOf(text)) {
       if (this.isOver) break;
       const scanned = this.#scanner.feed(piece);
-      events.push(...this.#ending.see(this.#read(scanned)));
+      append(events, this.#ending.see(this.#read(scanned)));
       this.#ended = scanned.some((event) => "raw" in event && this.#ends.some((end) => event.raw?.endsWith(end)));
     }
     return events;

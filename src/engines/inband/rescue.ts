@@ -11,6 +11,7 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import { scannerOf, THINK_TAGS } from "../../dialects/scan/table.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import { namedBy } from "../../wires/bridge.ts";
+import { append } from "../append.ts";
 import { around } from "../around.ts";
 import type { Disposing } from "../disposing.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
@@ -140,7 +141,7 @@ class Retold implements Telling {
     this.#reader = reader;
     this.#hear = hear;
     this.#telling = engine.tell!(request, options, (events) => {
-      if (reader.finding) this.#waiting.push(...events);
+      if (reader.finding) append(this.#waiting, events);
       else this.#pass(events);
     });
     reader.finding?.then(() => this.#pass(this.#waiting.splice(0)));
