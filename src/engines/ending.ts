@@ -4,7 +4,6 @@
  */
 import type { Event, Finish, FinishReason, Request } from "../core/nouns.ts";
 import { callIds } from "../wires/calls.ts";
-import { append } from "./append.ts";
 
 export class Ending {
   #complete = 0;
@@ -17,16 +16,15 @@ export class Ending {
 
   /** Takes the scanner's events and returns those to pass on. */
   see(events: readonly Event[]): Event[] {
-    const out: Event[] = [];
-    for (const event of events) {
-      if (this.#waits(event)) this.#held.push(event);
-      else {
-        append(out, this.#release(event.type));
-        out.push(event);
-        this.#take(event);
+    return events.flatMap((event) => {
+      if (this.#waits(event)) {
+        this.#held.push(event);
+        return [];
       }
-    }
-    return out;
+      const before = this.#release(event.type);
+      this.#take(event);
+      return [...before, event];
+    });
   }
 
   /**

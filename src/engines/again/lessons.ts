@@ -301,7 +301,10 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       if (!isForced(request)) return;
       const allowed = namedBy(request.toolChoice);
       const message = "the model cannot be made to call a tool: it may answer in words";
-      return { request: { ...request, toolChoice: allowed ? { allowed: [...allowed] } : "auto" }, warning: { code: "tool-choice", message } };
+      return {
+        request: { ...request, toolChoice: allowed ? { allowed: [...allowed] } : "auto" },
+        warning: { code: "tool-choice", message },
+      };
     },
   },
   isUnnumbered: {
