@@ -1,7 +1,7 @@
 /** `--record`: the recorder of a gateway started from the command line. It knows all of the gateway's keys, and writes none of them. */
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Logger } from "pino";
-import { SECRET_HEADER } from "../gateway/edge.ts";
+import { SECRET_NAME } from "../gateway/edge.ts";
 import { createRecorder, type Recorder, type Settings } from "../gateway/index.ts";
 import { Complaint } from "./complaint.ts";
 import { unwritable } from "./input.ts";
@@ -10,12 +10,15 @@ import { visible } from "./terminal.ts";
 /** What must never be recorded: the keys of the gateway and of its upstreams. */
 export const secretsOf = ({ server: { keys = [] }, upstreams }: Settings): string[] => [
   ...keys,
-  ...Object.values(upstreams).flatMap(({ key, headers = {}, secrets = [] }) => [
+  ...Object.values(upstreams).flatMap(({ urls, key, headers = {}, secrets = [] }) => [
     ...(key === undefined ? [] : [key]),
     ...secrets,
-    ...Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : [])),
+    ...[headers, ...urls.map((url) => Object.fromEntries(new URL(url).searchParams))].flatMap(namedSecrets),
   ]),
 ];
+
+const namedSecrets = (values: Readonly<Record<string, string>>): string[] =>
+  Object.entries(values).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
 
 export function openRecorder(folder: string, settings: Settings, log: Logger): Recorder {
   try {

@@ -16,15 +16,15 @@ export class Ending {
 
   /** Takes the scanner's events and returns those to pass on. */
   see(events: readonly Event[]): Event[] {
-    const out: Event[] = [];
-    for (const event of events) {
-      if (this.#waits(event)) this.#held.push(event);
-      else {
-        out.push(...this.#release(event.type), event);
-        this.#take(event);
+    return events.flatMap((event) => {
+      if (this.#waits(event)) {
+        this.#held.push(event);
+        return [];
       }
-    }
-    return out;
+      const before = this.#release(event.type);
+      this.#take(event);
+      return [...before, event];
+    });
   }
 
   /**

@@ -76,12 +76,13 @@ export class Inbox<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   return(): Promise<Step<T>> {
-    this.#queue = [];
-    this.#taken = 0;
-    if (!this.#over) {
+    if (this.#over) this.#emptied();
+    else {
       this.end();
       this.#source.stop();
     }
+    this.#queue = [];
+    this.#taken = 0;
     return Promise.resolve(OVER);
   }
 
@@ -91,6 +92,7 @@ export class Inbox<T> implements AsyncIterableIterator<T, undefined> {
     return problem ? Promise.reject(problem.error) : Promise.resolve(OVER);
   }
 
+  /** Resumes a paused source, even after its last item: it would keep its connection. */
   #emptied(): void {
     this.#queue = [];
     this.#taken = 0;

@@ -224,10 +224,13 @@ const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
 const STREAMED = /event-stream|ndjson|jsonl/;
 const SERVER_SENT = /^(?:data|event|id|retry)?:/;
 
+/** The wires whose streams, as some servers send them, are lines of JSON. */
+const BARE: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
+
 /** Whether an answer is a stream if its content type does not tell. Gemini's streams may be JSON: an array, sent element by element. */
 function isStream(beginning: string, type = "", asked: boolean, wire: WireId): boolean {
   if (SERVER_SENT.test(beginning)) return true;
-  return asked && /^[{[]/.test(beginning) && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
+  return asked && /^[{[]/.test(beginning) && (wire === "gemini" || (BARE.has(wire) && !/\bapplication\/json\b/.test(type)));
 }
 
 /** How many characters distinguish JSON, server-sent events and an HTML page. */

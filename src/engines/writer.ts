@@ -45,14 +45,13 @@ export class Writer {
    * Text after a stop of the dialect is ignored: not every runtime stops there, and what follows is another turn that the model makes up.
    */
   write(text: string): Event[] {
-    const events: Event[] = [];
-    for (const piece of this.#piecesOf(text)) {
-      if (this.isOver) break;
+    return [...this.#piecesOf(text)].flatMap((piece) => {
+      if (this.isOver) return [];
       const scanned = this.#scanner.feed(piece);
-      events.push(...this.#ending.see(this.#read(scanned)));
+      const events = this.#ending.see(this.#read(scanned));
       this.#ended = scanned.some((event) => "raw" in event && this.#ends.some((end) => event.raw?.endsWith(end)));
-    }
-    return events;
+      return events;
+    });
   }
 
   /** Cuts the text after each character that may end a stop of the dialect. */

@@ -25,7 +25,7 @@ import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
 import { listWires } from "../wires/registry.ts";
 import type { Speech, UpstreamSettings } from "./connect.ts";
-import { SECRET_HEADER } from "./edge.ts";
+import { SECRET_NAME } from "./edge.ts";
 import type { GatewayOptions } from "./options.ts";
 import { circleOf, type ModelRule } from "./rules.ts";
 import { type Environment, readToml, type Table } from "./toml.ts";
@@ -175,7 +175,7 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** By the header's name, or because its value is in a variable. */
-const isSecret = (headers: Table, name: string): boolean => SECRET_HEADER.test(name) || headers.string(name)?.startsWith("env:") === true;
+const isSecret = (headers: Table, name: string): boolean => SECRET_NAME.test(name) || headers.string(name)?.startsWith("env:") === true;
 
 function readHeaders(table: Table): Record<string, string> {
   const said = (name: string): string => {

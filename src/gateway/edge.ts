@@ -79,14 +79,17 @@ export const preflightHeaders = ({ headers }: Visit): Record<string, string> => 
 
 // ---- Secrets: only the check of keys sees them
 
-/** The names of headers whose value is a secret, whatever it looks like: clients of other gateways send keys in headers of their own. */
-export const SECRET_HEADER = /auth(?!or\b)|cookie|secret|password|credential|api-?key|(?:^|[-_])key$|token$/i;
+/**
+ * The names of headers, and of parameters of a URL, whose value is a secret, whatever it looks like: clients of other gateways send keys
+ * under names of their own.
+ */
+export const SECRET_NAME = /auth(?!or\b)|cookie|secret|password|credential|api-?key|(?:^|[-_])key$|token$/i;
 
 export function withoutSecrets({ method, path, query, headers }: Visit): { method: string; url: string; headers: Headers } {
-  const rest = new URLSearchParams(Object.entries(query).filter(([name]) => name !== "key")).toString();
+  const rest = new URLSearchParams(Object.entries(query).filter(([name]) => !SECRET_NAME.test(name))).toString();
   return {
     method,
     url: rest === "" ? path : `${path}?${rest}`,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADER.test(name))),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_NAME.test(name))),
   };
 }

@@ -169,6 +169,7 @@ abstract class Answering implements Speaker {
 
   #finish(): void {
     this.#over = true;
+    this.#telling?.resume(); // no `goOn` follows the last bytes, and a source on hold would keep its connection forever
     this.end();
   }
 

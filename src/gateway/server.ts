@@ -43,7 +43,11 @@ export function createServer(watch: Watch): FastifyInstance {
     },
   });
   // This hook does all the work and never signals completion: nothing that Fastify would do next (parsers, validation, handler) is needed.
-  app.addHook("onRequest", (request, reply) => receive(watch, request, reply));
+  app.addHook("onRequest", (request, reply) => {
+    // A request sent before the last one on its connection is answered waits: until its turn, nothing would tell that its client left.
+    if (reply.raw.socket) receive(watch, request, reply);
+    else reply.raw.once("socket", () => receive(watch, request, reply));
+  });
   app.setNotFoundHandler(() => {});
   app.route({ method: ["GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"], url: "/", handler: () => {} });
   return app;

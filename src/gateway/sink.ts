@@ -129,7 +129,8 @@ export class Sink implements Watched {
     if (text === "" || raw.destroyed || raw.writableEnded) return;
     this.#lastMs = performance.now();
     this.#tap?.wrote?.(text);
-    if (raw.write(text)) return;
+    const isFull = raw.writableNeedDrain; // then the speaker is on hold already
+    if (raw.write(text) || isFull) return;
     this.#speaker.hold();
     raw.once("drain", () => this.#speaker.goOn());
   }

@@ -73,3 +73,8 @@ test("no call id is used twice in a conversation, even if the client leaves out 
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.slice(0, 3)).toEqual(["call_0", "call_1", "call_2"]);
 });
+
+test("a model may begin with any number of blanks", () => {
+  const blanks = Array.from({ length: 200_000 }, () => text("\n"));
+  expect(read([...blanks, text("Hi")])).toEqual([...blanks, text("Hi")]);
+});

@@ -48,13 +48,15 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
   };
   const whole = () => printBody(wire.encodeResponse(collect(said), asked));
 
-  test.each(["stream", "whole", "stream of another type"])("an answer, %s, gives its content and finish reason", async (form) => {
+  const forms = ["stream", "whole", "stream of another type", "whole of another type, instead of a stream"];
+  test.each(forms)("an answer, %s, gives its content and finish reason", async (form) => {
     const [own, other] = id === "ollama" ? ["application/x-ndjson", "text/plain"] : ["text/event-stream", "application/json"];
-    const type = form === "whole" ? "application/json" : form === "stream" ? own : other;
+    const isWhole = form.startsWith("whole");
+    const type = form === "whole" ? "application/json" : form === "stream" ? own : isWhole ? "text/plain" : other;
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": type });
       // Byte by byte, so that characters are cut, too.
-      for (const byte of Buffer.from(form === "whole" ? whole() : streamed())) response.write(Buffer.of(byte));
+      for (const byte of Buffer.from(isWhole ? whole() : streamed())) response.write(Buffer.of(byte));
       response.end();
     });
     const events = await eventsOf(remote({ wire: id, url: server.url, key: "sk-secret" }), {

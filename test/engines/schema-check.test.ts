@@ -45,6 +45,11 @@ test("`__proto__` is an ordinary key", () => {
   expect(said({ required: ["toString"] }, {})).toEqual(["toString: is missing"]);
 });
 
+test("a value may have more problems than fit on the stack", () => {
+  const keys = Array.from({ length: 200_000 }, (_, i) => `k${i}`);
+  expect(schemaProblems({ properties: { a: { required: keys } } }, { a: {} })).toHaveLength(keys.length);
+});
+
 test("undefined keywords are ignored", () => {
   const schema = { type: "string", enum: undefined, const: undefined, not: undefined, required: undefined } as unknown as JsonObject;
   expect([schemaFault(schema), said(schema, "x")]).toEqual([undefined, []]);

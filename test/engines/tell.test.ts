@@ -92,6 +92,17 @@ test("after stopping nothing more is delivered, and the server is disconnected",
   expect(heard.map(({ type }) => type)).toEqual(["start", "text"]);
 });
 
+test("a consumer that leaves early lets an answer end that arrived as a whole: its connection is used again", async () => {
+  const texts = Array.from({ length: 600 }, (_, i) => chunk(`x${i}`));
+  const server = await startServer(answering(`${sse(...texts, chunk("", "stop"))}data: [DONE]\n\n`, STREAM));
+  const engine = createRemote({ wire: "openai-chat", url: server.url, connections: 1 });
+  closeLater(() => engine.close());
+  const first = async () => {
+    for await (const event of engine.generate(request)) if (event.type === "text") return event.text;
+  };
+  expect([await first(), await first(), await first()]).toEqual(["x0", "x0", "x0"]);
+});
+
 test("a short question that takes too long is a timeout, and one that the caller aborts is not", async () => {
   const { url } = await startServer(async (response) => void (await once(response, "close")));
   const http = serverAt("openai-chat", { url });

@@ -108,6 +108,11 @@ test("a header's value from the environment is a secret, whatever the header's n
   expect(secretsOf(readConfig(text, "dragoman.toml", { TENANT: "canary-9" }))).toEqual(["canary-9"]);
 });
 
+test("so is a key in an upstream's URL", () => {
+  const text = '[upstreams.a]\nurl = ["http://x/v1?api-version=2024-10-21&api-key=canary-1", "http://y?code=c&access_token=canary-2"]';
+  expect(secretsOf(readConfig(text, "dragoman.toml", {}))).toEqual(["canary-1", "canary-2"]);
+});
+
 test("an upstream may be called __proto__", () => {
   const { upstreams, locals } = read('[upstreams.__proto__]\nurl = "http://x"\n[upstreams.b]\nurl = "http://y"');
   expect([Object.keys(upstreams), Object.keys(locals)]).toEqual([["__proto__", "b"], []]);

@@ -150,10 +150,15 @@ describe("an output format that a model does not know", () => {
     expect([status, headers["x-dragoman-warnings"] ?? ""]).toEqual([200, expect.not.stringContaining("enforced")]);
     expect(bodies.map(typeOf)).toEqual(["json_object", "json_object"]);
   });
-  test("a faulty schema is reported to the client", async () => {
-    const { bodies, post } = await picky("openai-chat", () => said("Invalid schema for response_format 'x': 'uri' is not supported"));
-    expect((await post("/v1/responses", asked)).status).toBe(400);
-    expect(bodies).toHaveLength(1);
+  test.each([
+    "Invalid schema for response_format 'x': 'uri' is not supported",
+    "Invalid schema for response_format 'tool_result': 'uri' is not supported",
+    "invalid JSON schema for response_format: 'x': /properties/a: `additionalProperties:false` must be set on every object",
+  ])("a faulty schema is reported to the client, and teaches nothing: %s", async (message) => {
+    const { bodies, post } = await picky("openai-chat", () => said(message));
+    const tools = [{ type: "function", name: "f", parameters: { type: "object" } }];
+    for (const request of [asked, { ...asked, tools }]) expect((await post("/v1/responses", request)).status).toBe(400);
+    expect(bodies).toHaveLength(2);
   });
 });
 

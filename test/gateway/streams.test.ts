@@ -236,6 +236,54 @@ test("a client that does not read slows the upstream down, and gets everything i
   expect(length).toBeGreaterThan(pieces * text.length);
 });
 
+test("a client that reads too slowly puts the source on hold once, and an answer that ends meanwhile lets its source end, too", async () => {
+  const asked: string[] = [];
+  const engine = scripted();
+  engine.tell = (_request, _options, hear) => {
+    const texts: Event[] = Array.from({ length: 20 }, () => ({ type: "text", text: "x".repeat(1 << 17) })); // each more than is buffered
+    setImmediate(() => hear([{ type: "start" }, ...texts, { type: "finish", reason: "stop" }]));
+    return { pause: () => asked.push("pause"), resume: () => asked.push("resume"), stop: () => asked.push("stop") };
+  };
+  const { url } = await startGateway({ upstreams: { up: engine } });
+  await (await post(url, "openai-chat")).text();
+  expect(asked).toEqual(["pause", "resume"]);
+});
+
+describe("requests sent before the last one is answered", () => {
+  const body = JSON.stringify(STREAMED["openai-chat"].body);
+  const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+  test("are answered in turn", async () => {
+    const { port, ended } = await startGateway({ upstreams: { up: scripted() } });
+    const socket = connect(port, "127.0.0.1");
+    socket.write(request.repeat(3));
+    await ended(3);
+    let heard = "";
+    for await (const part of socket as AsyncIterable<Buffer>) {
+      heard += part;
+      if (heard.split("[DONE]").length === 4) break;
+    }
+    expect(heard.match(/HTTP\/1.1 200|"Hello"|\[DONE\]/g)).toEqual(Array(3).fill(["HTTP/1.1 200", '"Hello"', "[DONE]"]).flat());
+  });
+
+  test("reach no model once their client has left", async () => {
+    async function* endless(): AsyncGenerator<Event> {
+      yield* hello.slice(0, 2);
+      await new Promise(() => {});
+    }
+    const engine = scripted(endless);
+    const gateway = await startGateway({ upstreams: { up: engine } });
+    const socket = connect(gateway.port, "127.0.0.1");
+    socket.write(request.repeat(3));
+    await once(socket, "data");
+    socket.destroy();
+    await gateway.ended(1);
+    await gateway.close({ graceMs: 60_000 }); // none is left to wait for
+    expect(engine.requests).toHaveLength(1);
+    expect(gateway.exchanges).toMatchObject([{ outcome: "aborted" }]);
+  });
+});
+
 test("a truncated call is never closed, and length wins over tool-calls", async () => {
   const cut: Event[] = [
     { type: "start" },

@@ -73,7 +73,10 @@ test("taps get answers that are not streams, errors, and bytes that are passed o
   );
   const { tap, heard } = listener();
   const gateway = await startGateway({ upstreams: { up: remote(upstream.url) }, taps: [() => tap] });
-  const passed = await ask(gateway.url, "POST", "/v1/embeddings?key=canary", { headers: json, body: '{"model":"m","input":"x"}' });
+  const passed = await ask(gateway.url, "POST", "/v1/embeddings?key=canary&access_token=canary&api_key=canary", {
+    headers: json,
+    body: '{"model":"m","input":"x"}',
+  });
   expect([heard.in, heard.out]).toEqual(['{"data":[1]}', passed.body]);
   const wrong = await ask(gateway.url, "POST", "/v1/messages", { headers: json, body: "{" });
   expect(heard.out).toBe(passed.body + wrong.body);

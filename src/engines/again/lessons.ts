@@ -6,6 +6,7 @@
 import type { ErrorInfo, Message, Part, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { isForced } from "../../wires/adapt.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
+import { namedBy } from "../../wires/bridge.ts";
 import { callIds, saidIn } from "../../wires/calls.ts";
 import { ownState } from "../../wires/opaque.ts";
 import { WIRE as CHAT, NEWER, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
@@ -140,7 +141,9 @@ const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
  * must be 'json_schema'`.
  */
 const FORMLESS =
-  /^(?!.*invalid schema)(?:.*response.?format.*(?:unavailable|support|must be)|.*support.*(?:response.?format|json_schema|json_object|structured output))/is;
+  /^(?:.*response.?format.*(?:unavailable|support|must be)|.*support.*(?:response.?format|json_schema|json_object|structured output))/is;
+/** The fault is in this request's schema. Groq: `invalid JSON schema for response_format: 'x'`. */
+const OF_SCHEMA = /invalid (?:json )?schema/i;
 /** Qwen: `'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'`. */
 const WORDLESS = /\bword\W+json\b/i;
 /** Qwen and DeepSeek: `The tool_choice parameter does not support being set to required or object in thinking mode`. */
@@ -264,7 +267,12 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
   },
   isFree: {
     learn: (refusal, request) =>
-      (isFormatted(request) && FORMAT.test(refusal.said) && /tool|function/i.test(refusal.said) && isRefused(refusal)) || undefined,
+      (isFormatted(request) &&
+        FORMAT.test(refusal.said) &&
+        /tool|function/i.test(refusal.said) &&
+        isRefused(refusal) &&
+        !OF_SCHEMA.test(refusal.said)) ||
+      undefined,
     heed: (given) => {
       if (!isFormatted(given)) return;
       const { output, ...request } = given;
@@ -275,7 +283,7 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
   },
   formats: {
     learn: ({ error, said }, { output }) => {
-      if (!output || !isBad(error)) return undefined;
+      if (!output || !isBad(error) || OF_SCHEMA.test(said)) return undefined;
       if (WORDLESS.test(said)) return "json";
       return FORMLESS.test(said) ? (output.schema ? "json" : "none") : undefined;
     },
@@ -290,11 +298,13 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
   isUnforced: {
     learn: (refusal, request) => (isForced(request) && FORCED.test(refusal.said) && isRefused(refusal)) || undefined,
     heed: (request) => {
-      const { toolChoice: choice } = request;
       if (!isForced(request)) return;
-      const allowed = typeof choice !== "object" ? undefined : "name" in choice ? [choice.name] : choice.allowed;
+      const allowed = namedBy(request.toolChoice);
       const message = "the model cannot be made to call a tool: it may answer in words";
-      return { request: { ...request, toolChoice: allowed ? { allowed } : "auto" }, warning: { code: "tool-choice", message } };
+      return {
+        request: { ...request, toolChoice: allowed ? { allowed: [...allowed] } : "auto" },
+        warning: { code: "tool-choice", message },
+      };
     },
   },
   isUnnumbered: {

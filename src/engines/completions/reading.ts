@@ -10,6 +10,7 @@ import { LineReader } from "../../wires/ndjson.ts";
 import { parsed } from "../../wires/read.ts";
 import { type SseEvent, SseReader } from "../../wires/sse.ts";
 import type { StreamDecoder } from "../../wires/wire.ts";
+import { append } from "../append.ts";
 import { Ending, mintIds } from "../ending.ts";
 import { failed } from "../finish.ts";
 import { Quotes } from "../quotes.ts";
@@ -104,7 +105,7 @@ export class Reading implements StreamDecoder {
     }
     this.#usage = usage ?? this.#usage;
     this.#error = error;
-    if (text !== "" && !this.#end) events.push(...this.#ending.see(this.#scan(this.#quotes.feed({ text }))));
+    if (text !== "" && !this.#end) append(events, this.#ending.see(this.#scan(this.#quotes.feed({ text }))));
     this.#end ??= end;
   }
 

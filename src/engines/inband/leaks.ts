@@ -8,6 +8,7 @@ import type { Event, Finish, Json, Message, Request, Tool, ToolCall, ToolEnd } f
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
+import { append } from "../append.ts";
 import { mintIds } from "../ending.ts";
 import { CodeTracker } from "./code.ts";
 import { leadsToCall, MAX_LEAD } from "./lead.ts";
@@ -111,7 +112,7 @@ export class Rescue {
     }
     this.#hold(event);
     if (!(holding || this.#mayBegin(event)) || !this.#isGood(event)) this.#giveUp(out);
-    else if (event.type === "thinking-end") out.push(...this.#unheld());
+    else if (event.type === "thinking-end") append(out, this.#unheld());
   }
 
   #hold(event: Event): void {
@@ -202,7 +203,7 @@ export class Rescue {
       this.#giveUp(out);
       return [...out, ...this.#late, finish];
     }
-    this.calls.push(...calls);
+    append(this.calls, calls);
     // Blanks between calls belong to the dialect's notation; they are not text of the answer.
     const held = this.#held.map((event): Event => (event.type === "text" ? { type: "control", raw: event.text } : event));
     return [...out, ...held, ...this.#late, { ...finish, reason: "tool-calls" }];

@@ -10,6 +10,8 @@ import type { Event, Request, Tool } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { scannerOf, THINK_TAGS } from "../../dialects/scan/table.ts";
 import { settingOf } from "../../dialects/variant.ts";
+import { namedBy } from "../../wires/bridge.ts";
+import { append } from "../append.ts";
 import { around } from "../around.ts";
 import type { Disposing } from "../disposing.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
@@ -139,7 +141,7 @@ class Retold implements Telling {
     this.#reader = reader;
     this.#hear = hear;
     this.#telling = engine.tell!(request, options, (events) => {
-      if (reader.finding) this.#waiting.push(...events);
+      if (reader.finding) append(this.#waiting, events);
       else this.#pass(events);
     });
     reader.finding?.then(() => this.#pass(this.#waiting.splice(0)));
@@ -163,9 +165,8 @@ class Retold implements Telling {
 }
 
 /** The tools that the model may call. */
-function callable({ tools = [], toolChoice = "auto" }: Request): readonly Tool[] {
+function callable({ tools = [], toolChoice }: Request): readonly Tool[] {
   if (toolChoice === "none") return [];
-  if (toolChoice === "auto" || toolChoice === "required") return tools;
-  const names = "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
-  return tools.filter(({ name }) => names.includes(name));
+  const names = namedBy(toolChoice);
+  return names ? tools.filter(({ name }) => names.includes(name)) : tools;
 }

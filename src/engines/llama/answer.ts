@@ -2,6 +2,7 @@
 import type { LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import type { Event, Request, Usage } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import { append } from "../append.ts";
 import { Quotes } from "../quotes.ts";
 import { marksOf, unusedBy } from "../rendered.ts";
 import { Writer } from "../writer.ts";
@@ -125,7 +126,7 @@ export class Answer {
   async #say(all: readonly Said[]): Promise<Event[]> {
     const events: Event[] = [];
     for (const said of all) {
-      events.push(...this.#writer.write(said.text));
+      append(events, this.#writer.write(said.text));
       await this.#hold?.see(said, !this.#writer.thinking);
     }
     return events;

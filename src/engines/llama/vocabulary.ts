@@ -7,6 +7,7 @@
 import type { LlamaModel, Token } from "node-llama-cpp";
 import type { Prompt } from "../../dialects/dialect.ts";
 import { forgeries } from "../../dialects/prompt.ts";
+import { append } from "../append.ts";
 
 /** A character has at most four bytes, so it may be split over four tokens. */
 const MAX_SPLIT = 4;
@@ -83,11 +84,6 @@ export class Vocabulary {
   createDecoder(): Decoder {
     return new Decoder(this.#model);
   }
-}
-
-/** A spread of a hundred thousand tokens would overflow the stack. */
-function append(out: Token[], tokens: readonly Token[]): void {
-  for (const token of tokens) out.push(token);
 }
 
 function wholly(pattern: RegExp, text: string): boolean {

@@ -1,6 +1,6 @@
 /** Removes secrets from recordings: the keys that are known, and whatever looks like a key. */
 import { isObject } from "../../core/json.ts";
-import { SECRET_HEADER } from "../edge.ts";
+import { SECRET_NAME } from "../edge.ts";
 
 /** Where a key may begin: where a word does, or right after a JSON escape such as `\n`, whose letter would pass for a part of the word. */
 const START = String.raw`(?:\b|(?<=\\(?:[bfnrt]|u[0-9a-fA-F]{4})))`;
@@ -58,9 +58,7 @@ export class Secrets {
   }
 
   headers(headers: Readonly<Record<string, string>>): Record<string, string> {
-    return Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, SECRET_HEADER.test(name) ? SECRET : this.clean(value)]),
-    );
+    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, SECRET_NAME.test(name) ? SECRET : this.clean(value)]));
   }
 
   /** Cleans the pieces of one text. A secret may begin in one piece and end in another. */

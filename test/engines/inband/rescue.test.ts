@@ -234,6 +234,12 @@ describe("thinking", () => {
   });
 });
 
+test("thinking may be long: it is held until its end is there", () => {
+  const events = answerOf(getDialect("hermes"), `<think>${"x".repeat(200_000)}</think>Hi`, 1);
+  expect(events.filter(({ type }) => type === "thinking-delta")).toHaveLength(200_000);
+  expect([events[0]?.type, textIn(events), events.at(-1)]).toEqual(["thinking-start", "Hi", stop]);
+});
+
 describe("the rescue engine", () => {
   const leaking = () => createScripted(() => [{ type: "text", text: call }, { type: "usage", outputTokens: 9 }, stop]);
   const run = async (engine: ReturnType<typeof leaking>, dialect: Dialect | undefined, asked = request, always = false) => {
