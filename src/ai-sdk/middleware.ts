@@ -15,9 +15,10 @@ import type {
   SharedV3Warning,
 } from "@ai-sdk/provider";
 import { collect } from "../core/fold.ts";
-import type { Tool, ToolResult } from "../core/nouns.ts";
+import type { Event, Tool, ToolResult } from "../core/nouns.ts";
 import type { Dialect, Scanner } from "../dialects/dialect.ts";
 import { getDialect } from "../dialects/registry.ts";
+import { bytesOf } from "../dialects/scan/scan.ts";
 import { scanText } from "../dialects/scan/streams.ts";
 import { Ending, idsBehind } from "../engines/ending.ts";
 import { callsAsText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
@@ -58,6 +59,13 @@ export function toolsInBand<Version extends "v3" | "v4" = "v3">({ dialect, versi
   return { specificationVersion: version ?? "v3", ...hooks } as unknown as Middleware<Version>;
 }
 
+/** The text that an event carries, unless it is thinking. */
+function asText(event: Event): Event[] {
+  if (event.type.startsWith("thinking")) return [event];
+  const text = bytesOf(event);
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
 /** One call of the SDK, and how its answer is read. */
 class InBandCall {
   readonly #dialect: Dialect;
@@ -85,19 +93,14 @@ class InBandCall {
     this.#idOf = idsBehind(parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
   }
 
-  /** Otherwise text is the answer: a call in it is only quoted. */
-  get #mayCall(): boolean {
-    return this.#tools.length > 0;
-  }
-
   params(): LanguageModelV3CallOptions {
     const { tools: _, toolChoice: __, prompt, ...rest } = this.#params;
     const messages = prompt.map((message) => this.#asText(message));
-    return { ...rest, prompt: this.#mayCall ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
+    return { ...rest, prompt: this.#tools.length > 0 ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
   }
 
   readAnswer(result: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
-    const content = result.content.flatMap((part) => (part.type === "text" && this.#mayCall ? this.#readText(part.text) : [part]));
+    const content = result.content.flatMap((part): LanguageModelV3Content[] => (part.type === "text" ? this.#readText(part.text) : [part]));
     const called = content.some(({ type }) => type === "tool-call");
     return { ...result, content, finishReason: ended(result.finishReason, called), warnings: [...this.#warnings, ...result.warnings] };
   }
@@ -108,7 +111,7 @@ class InBandCall {
 
   #readText(text: string): LanguageModelV3Content[] {
     const ending = new Ending();
-    const { content } = collect(ending.flush(scanText(this.#dialect, text, this.#scannerOptions())));
+    const { content } = collect(ending.flush(this.#said(scanText(this.#dialect, text, this.#scannerOptions()))));
     this.#warnings.push(...malformedWarnings(content));
     return contentOf(content, undefined);
   }
@@ -121,7 +124,7 @@ class InBandCall {
     let called = false;
     /** The end of the open block, also if the model's stream lacks it: the scanner may still hold text, or a call. */
     const end = (): LanguageModelV3StreamPart[] => {
-      const rest = scanner ? ending.flush(scanner.flush()) : [];
+      const rest = scanner ? ending.flush(this.#said(scanner.flush())) : [];
       scanner = undefined;
       return [...rest.flatMap((event) => parts.take(event)), ...parts.leave()];
     };
@@ -131,14 +134,13 @@ class InBandCall {
       return scanner;
     };
     const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
-      if (part.type.startsWith("text-") && !this.#mayCall) return [part];
       switch (part.type) {
         case "stream-start":
           return [{ ...part, warnings: [...this.#warnings, ...part.warnings] }];
         case "text-start":
           return end();
         case "text-delta":
-          return ending.see((scanner ?? begin()).feed(part.delta)).flatMap((event) => parts.take(event));
+          return ending.see(this.#said((scanner ?? begin()).feed(part.delta))).flatMap((event) => parts.take(event));
         case "text-end":
           return end();
         case "finish": {
@@ -161,6 +163,11 @@ class InBandCall {
         for (const out of end()) controller.enqueue(out);
       },
     });
+  }
+
+  /** Where no call may be made, a call in the text is only quoted. */
+  #said(events: Event[]): Event[] {
+    return this.#tools.length > 0 ? events : events.flatMap(asText);
   }
 
   #scannerOptions() {

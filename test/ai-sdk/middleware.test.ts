@@ -149,11 +149,13 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
 
   it("reads no call where none may be made: the answer only quotes it", async () => {
     const quoted = `Write ${CALL} to call it.`;
-    const model = wrap(textModel([quoted, quoted, quoted]), "hermes");
+    const answer = `<think>They ask how.</think>${quoted}`;
+    const model = wrap(textModel([answer, answer, answer]), "hermes");
+    const read = { text: quoted, reasoningText: "They ask how.", finishReason: "stop" };
     for (const options of [{}, { tools: toolset([]), toolChoice: "none" as const }])
-      expect(await ai.generateText({ model, prompt: "x", ...options })).toMatchObject({ text: quoted, finishReason: "stop" });
-    const streamed = ai.streamText({ model, prompt: "x", tools: toolset([]), toolChoice: "none" });
-    expect([await streamed.text, await streamed.finishReason]).toEqual([quoted, "stop"]);
+      expect(await ai.generateText({ model, prompt: "x", ...options })).toMatchObject(read);
+    const { text, reasoningText, finishReason } = ai.streamText({ model, prompt: "x", tools: toolset([]), toolChoice: "none" });
+    expect({ text: await text, reasoningText: await reasoningText, finishReason: await finishReason }).toEqual(read);
   });
 
   it("warns that it cannot enforce a call", async () => {
