@@ -26,12 +26,16 @@ export function followRef(ref: string, root: JsonObject): JsonObject | undefined
   } catch {
     // a percent sign that stands for itself
   }
-  for (const step of path.replace(/^#\/?/, "").split("/").filter(Boolean)) {
+  const steps = path === "#" ? [] : path.replace(/^#\/?/, "").split("/");
+  for (const step of steps) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
     at = at && typeof at === "object" && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined; // `#/anyOf/0`, too
   }
-  return isObject(at) ? at : undefined;
+  return typeof at === "boolean" ? booleanSchema(at) : isObject(at) ? at : undefined;
 }
+
+/** `true` and `false` as schemas. */
+export const booleanSchema = (schema: boolean): JsonObject => (schema ? {} : { not: {} });
 
 /** Every alternative that a schema allows, references followed and unions flattened. Bounded: a schema may refer to itself. */
 export function branches(node: SchemaNode): JsonObject[] {

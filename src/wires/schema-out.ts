@@ -1,7 +1,7 @@
 /** JSON Schema for targets that accept only a part of it, with a report of what was lost. */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
-import { followRef } from "../core/schema.ts";
+import { booleanSchema, followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
 import { entryOf, isEmpty, isList, isText, listOf, objectOf, snake, words } from "./read.ts";
 
@@ -58,7 +58,7 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   let [refs, copied] = [0, 0];
   const walk = (item: Json, path: string, open: readonly string[]): Draft => {
     if (open.length > 0) copied++;
-    if (!isObject(item)) return item === false ? { not: {} } : {};
+    if (!isObject(item)) return booleanSchema(item !== false);
     const { $ref, ...rest } = item;
     if (!isText($ref)) return mapInner(item, path, (inner, at) => walk(inner, at, open));
     const target = $ref.startsWith("#") ? followRef($ref, schema) : undefined;
