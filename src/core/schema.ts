@@ -52,7 +52,7 @@ export function branches(node: SchemaNode): JsonObject[] {
     const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
     if (target) queue.push(target);
     queue.push(...inner);
-    if (!target && (inner.length === 0 || schema.type !== undefined || schema.properties !== undefined)) found.push(schema);
+    if ((!target && inner.length === 0) || schema.type !== undefined || schema.properties !== undefined) found.push(schema);
   }
   return found;
 }
@@ -100,10 +100,10 @@ export function propertySchema(node: SchemaNode | undefined, key: string): Schem
   const all = branches(node);
   const own = all
     .map(({ properties }) => (isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined))
-    .find(isObject);
-  const schema = own ?? all.map(({ additionalProperties }) => additionalProperties).find(isObject);
+    .filter(isObject);
+  const schema = own.length > 1 ? { anyOf: own } : (own[0] ?? all.map(({ additionalProperties }) => additionalProperties).find(isObject));
   const found = schema && { schema, root: node.root };
-  if (own && found) {
+  if (own.length > 0 && found) {
     node.properties ??= new Map();
     node.properties.set(key, found);
   }

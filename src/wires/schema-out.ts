@@ -186,6 +186,7 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
     const { type = isObject(draft.properties) ? "object" : isObject(draft.items) ? "array" : undefined } = draft;
     if (isText(type)) draft.type = type.toUpperCase();
+    if (draft.type === "ARRAY") draft.items ??= {};
     const known = listOf(draft.required).filter((name) => entryOf(objectOf(draft.properties), String(name)) !== undefined);
     if (known.length < listOf(draft.required).length) lose("required"); // the server refuses names without a property
     if (known.length > 0) draft.required = known;
@@ -299,21 +300,32 @@ function propertiesOf(options: readonly JsonObject[]): Draft {
   return merged;
 }
 
+/** How many unions may be inside each other at the top: a schema may lead back to itself. */
+const MAX_UNIONS = 8;
+const UNIONS = words("anyOf oneOf allOf");
+
 /** One object at the top. Alternatives are merged: all of their properties, and as required only what each of them requires. */
-export function objectSchema(schema: JsonObject): SchemaOut {
+export function objectSchema(schema: JsonObject, left = MAX_UNIONS): SchemaOut {
   const type = "object";
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices === undefined && schema.allOf === undefined) return { schema: schema.type === type ? schema : { ...schema, type }, lost: [] };
-  const { anyOf, oneOf: _oneOf, ...rest } = schema;
+  const lost: SchemaLoss[] = [];
+  const lose: Lose = (keyword) => lost.push({ path: "", keyword });
+  if (left === 0) {
+    const out: Draft = { ...schema, type };
+    drop(out, (key) => UNIONS.has(key), lose);
+    return { schema: out, lost };
+  }
+  const { [schema.anyOf === undefined ? "oneOf" : "anyOf"]: _, ...rest } = schema;
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...objectOf(item) }).schema);
   const [first = [], ...others] = options.map(({ required }) => listOf(required));
   const required = first.filter((name) => others.every((list) => list.includes(name)));
   const parts: JsonObject[] = options.some(({ properties }) => isObject(properties)) ? [{ properties: propertiesOf(options) }] : [];
   if (required.length > 0) parts.push({ required });
-  const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
-  const lose: Lose = (keyword) => lost.push({ path: "", keyword });
+  if (choices !== undefined) lose(schema.anyOf === undefined ? "oneOf" : "anyOf");
   const out = parts.reduce((into, part) => grown(into, part, lose), plain(rest, lose, schema));
-  return { schema: { ...out, type }, lost };
+  const inner = objectSchema(out, left - 1); // what was merged may bring in others
+  return { schema: inner.schema, lost: [...lost, ...inner.lost] };
 }
 
 const CONSTRAINED_KEYWORDS = words(
@@ -371,7 +383,8 @@ export function strictSchema(schema: JsonObject): { schema: JsonObject; nulls: b
   let [can, nulls] = [schema.type === "object" && hasOnlyDefinitions(schema), false];
   const out = rewrite({ schema, lost: [] }, unchanged, (draft) => {
     const { properties, additionalProperties: more } = draft;
-    can &&= SAYING.some((key) => draft[key] !== undefined) && !Object.keys(draft).some((key) => NOT_STRICT.has(key)) && !isList(draft.items);
+    can &&=
+      SAYING.some((key) => draft[key] !== undefined) && !Object.keys(draft).some((key) => NOT_STRICT.has(key)) && !isList(draft.items);
     if (draft.type !== "object" && !isObject(properties)) return draft;
     const inner = Object.entries(isObject(properties) ? properties : {});
     can &&= more === false || (more === undefined && isObject(properties)); // neither a map nor an object of any kind

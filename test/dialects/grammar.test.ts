@@ -907,6 +907,7 @@ describe("schemas", () => {
     [{ oneOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }], $defs: { a: endless("a"), b: endless("b") } }, "", "oneOf"],
     [{ type: "object", properties: { a: {}, b: {} }, oneOf: [{ required: ["a"] }, { required: ["b"] }] }, "", "oneOf"],
     [{ oneOf: [{ type: "object" }, { type: "object", properties: { a: {} }, required: ["a"] }] }, "", "oneOf"],
+    [{ type: "string", enum: [] }, "", "enum"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);

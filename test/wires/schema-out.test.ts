@@ -117,6 +117,7 @@ describe("schemas for Gemini's `parameters`", () => {
     ],
     ["a tuple of one kind", { prefixItems: [{ type: "string" }] }, { type: "ARRAY", items: { type: "STRING" } }, [":prefixItems"]],
     ["items of any kind", { type: "array", items: true }, { type: "ARRAY", items: {} }, []],
+    ["a list of anything", { type: "array" }, { type: "ARRAY", items: {} }, []],
     ["a key that is forbidden", object({ a: false }), { type: "OBJECT", properties: { a: {} } }, ["properties.a:not"]],
     [
       "required keys without a property",
@@ -124,12 +125,7 @@ describe("schemas for Gemini's `parameters`", () => {
       { type: "OBJECT", properties: { a: { type: "STRING" } }, required: ["a"] },
       [":required"],
     ],
-    [
-      "an object without a type",
-      { properties: { a: { type: "string" } } },
-      { type: "OBJECT", properties: { a: { type: "STRING" } } },
-      [],
-    ],
+    ["an object without a type", { properties: { a: { type: "string" } } }, { type: "OBJECT", properties: { a: { type: "STRING" } } }, []],
     ["an empty enum", { type: "string", enum: [] }, { type: "STRING" }, [":enum"]],
     [
       "unknown keywords",
@@ -214,6 +210,16 @@ describe("schemas for Anthropic", () => {
     expect(objectSchema({}).schema).toEqual({ type: "object" });
     const plain = object({ a: { anyOf: [] } });
     expect(objectSchema(plain).schema).toBe(plain);
+  });
+  test("alternatives that parts of an allOf bring in are merged, too", () => {
+    const either = { anyOf: [object({ a: { type: "string" } }, { required: ["a"] }), object({ b: {} })] };
+    const out = objectSchema({ allOf: [object({ c: {} }), either, { $ref: "#/$defs/d" }], $defs: { d: { oneOf: [object({ d: {} })] } } });
+    expect(out.schema).toMatchObject({ type: "object", properties: { a: { type: "string" }, b: {}, c: {}, d: {} } });
+    expect(Object.keys(out.schema).toSorted()).toEqual(["$defs", "properties", "type"]);
+    expect(losses(out)).toEqual([":anyOf", ":anyOf"]);
+    const endless = objectSchema({ allOf: [{ $ref: "#" }, object({ a: {} })] });
+    expect(endless.schema).toEqual(object({ a: {} }));
+    expect(losses(endless)).toEqual([":allOf"]);
   });
   test("a property that alternatives declare differently may be any of these", () => {
     const [a, b] = [object({ kind: { const: "a" }, x: {} }), object({ kind: { const: "b" }, x: {} })];

@@ -132,7 +132,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     unforced(own, BEYOND, at);
     const listed = Array.isArray(own.enum) ? own.enum : [];
     const literals = own.const === undefined ? listed : [own.const];
-    if (literals.length === 0) return typed(own, at);
+    if (literals.length === 0) {
+      if (own.enum !== undefined) at.report(at.path, "enum");
+      return typed(own, at);
+    }
     // An array whose `enum` lists no array: the choices are meant for its items.
     if (String(schemaTypes({ schema: own, root: at.root })) === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
