@@ -20,23 +20,23 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_230,
+    limit: 21_274,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_040, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_820, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 51_720, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 86_850, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 108_740, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_075, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_853, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 51_758, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 86_856, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 108_871, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 30_520,
+    limit: 30_721,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 64_670, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 65_132, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.
