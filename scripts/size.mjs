@@ -20,23 +20,23 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_230,
+    limit: 21_250,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_040, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_820, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 51_720, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 86_850, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 108_740, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_070, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_830, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 51_740, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 86_840, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 108_870, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 30_530,
+    limit: 30_725,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 64_960, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 65_580, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.

@@ -26,12 +26,16 @@ export function followRef(ref: string, root: JsonObject): JsonObject | undefined
   } catch {
     // a percent sign that stands for itself
   }
-  for (const step of path.replace(/^#\/?/, "").split("/").filter(Boolean)) {
+  const steps = path === "#" ? [] : path.replace(/^#\/?/, "").split("/");
+  for (const step of steps) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
     at = at && typeof at === "object" && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined; // `#/anyOf/0`, too
   }
-  return isObject(at) ? at : undefined;
+  return typeof at === "boolean" ? booleanSchema(at) : isObject(at) ? at : undefined;
 }
+
+/** `true` and `false` as schemas. */
+export const booleanSchema = (schema: boolean): JsonObject => (schema ? {} : { not: {} });
 
 /** Every alternative that a schema allows, references followed and unions flattened. Bounded: a schema may refer to itself. */
 export function branches(node: SchemaNode): JsonObject[] {
@@ -95,10 +99,10 @@ export function propertySchema(node: SchemaNode | undefined, key: string): Schem
   const all = branches(node);
   const own = all
     .map(({ properties }) => (isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined))
-    .find(isObject);
-  const schema = own ?? all.map(({ additionalProperties }) => additionalProperties).find(isObject);
+    .filter(isObject);
+  const schema = own.length > 1 ? { anyOf: own } : (own[0] ?? all.map(({ additionalProperties }) => additionalProperties).find(isObject));
   const found = schema && { schema, root: node.root };
-  if (own && found) {
+  if (own.length > 0 && found) {
     node.properties ??= new Map();
     node.properties.set(key, found);
   }

@@ -5,7 +5,8 @@
  *
  *     schemaProblems({ properties: { days: { type: "integer" } } }, { days: "3" })   // [{ path: ["days"], message: "must be integer" }]
  *
- * Supports all drafts from 4 on, except `unevaluated…`, `$dynamicRef` and references to other documents, which are ignored.
+ * Supports all drafts from 4 on, except `unevaluated…`, `$dynamicRef` and references to other documents or by name. What is not supported
+ * lets everything pass, in alternatives and negations too: where the result depends on it, there is no problem.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
@@ -24,20 +25,27 @@ const MAX_LOOKS = 100_000;
 /** Never throws: a faulty part of the schema lets everything pass (`schemaFault` reports it). */
 export function schemaProblems(schema: Json, value: Json, looks = MAX_LOOKS): Problem[] {
   const root = isObject(schema) ? schema : {};
-  return new Check(value, [], { root, left: looks }).all(schema);
+  return new Check(value, [], { root, left: looks, doubts: 0 }).all(schema);
 }
 
 const MAX_DEPTH = 200;
+
+/** The whole check: how many schemas may still be looked at, and how often something passed because it could not be checked. */
+interface Whole {
+  readonly root: JsonObject;
+  left: number;
+  doubts: number;
+}
 
 /** Checks one value. */
 class Check {
   readonly value: Json;
   readonly path: readonly string[];
-  readonly #whole: { readonly root: JsonObject; left: number };
+  readonly #whole: Whole;
   readonly #depth: number;
   problems: Problem[] = [];
 
-  constructor(value: Json, path: readonly string[], whole: { readonly root: JsonObject; left: number }, depth = 0) {
+  constructor(value: Json, path: readonly string[], whole: Whole, depth = 0) {
     this.value = value;
     this.path = path;
     this.#whole = whole;
@@ -50,10 +58,17 @@ class Check {
 
   all(schema: Json | undefined): Problem[] {
     if (schema === false) this.fail("is not allowed");
-    if (!isObject(schema) || this.#whole.left-- <= 0 || this.#depth > MAX_DEPTH) return this.problems;
+    if (schema === undefined || typeof schema === "boolean") return this.problems;
+    if (!isObject(schema) || this.#whole.left-- <= 0 || this.#depth > MAX_DEPTH) return this.doubt();
     if (schema.nullable === true && this.value === null) return this.problems;
     for (const [keyword, rule] of Object.entries(schema))
       if (rule !== undefined && Object.hasOwn(RULES, keyword)) RULES[keyword]!(rule, this, schema);
+    return this.problems;
+  }
+
+  /** Something cannot be checked, and passes. */
+  doubt(): Problem[] {
+    this.#whole.doubts++;
     return this.problems;
   }
 
@@ -66,8 +81,12 @@ class Check {
     const path = key === undefined ? this.path : [...this.path, String(key)];
     return new Check(value, path, this.#whole, this.#depth + 1).all(schema);
   }
-  fits(schema: Json | undefined, value = this.value): boolean {
-    return this.against(schema, undefined, value).length === 0;
+  /** The same, and whether a value without problems surely has none. */
+  trial(schema: Json | undefined, value = this.value): { problems: readonly Problem[]; fits: boolean; surely: boolean } {
+    const { doubts } = this.#whole;
+    const problems = this.against(schema, undefined, value);
+    const fits = problems.length === 0;
+    return { problems, fits, surely: fits && this.#whole.doubts === doubts };
   }
   take(problems: readonly Problem[]): void {
     for (const problem of problems) this.problems.push(problem); // a spread of a hundred thousand would overflow the stack
@@ -75,6 +94,8 @@ class Check {
 }
 
 type Rule = (rule: Json, check: Check, schema: JsonObject) => void;
+
+const unsupported: Rule = (_, check) => void check.doubt();
 
 const mapOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
 
@@ -102,12 +123,19 @@ const propertiesOf = (value: Json): number | undefined => (isObject(value) ? Obj
 /** By keyword; applied in the order in which the schema has them. */
 const RULES: Readonly<Record<string, Rule>> = {
   $ref: (rule, check) => {
-    if (typeof rule === "string" && rule.startsWith("#")) check.take(check.against(followRef(rule, check.root)));
+    const target = typeof rule === "string" && rule.startsWith("#") ? followRef(rule, check.root) : undefined;
+    if (target) check.take(check.against(target));
+    else check.doubt();
   },
+  $dynamicRef: unsupported,
+  $recursiveRef: unsupported,
+  unevaluatedItems: unsupported,
+  unevaluatedProperties: unsupported,
 
   type: (rule, check) => {
     const types = [rule].flat().filter((type): type is string => typeof type === "string" && Object.hasOwn(TYPES, type));
-    if (types.length > 0 && !types.some((type) => TYPES[type]!(check.value))) check.fail(`must be ${types.join(" or ")}`);
+    if (types.length === 0) check.doubt();
+    else if (!types.some((type) => TYPES[type]!(check.value))) check.fail(`must be ${types.join(" or ")}`);
   },
   enum: (rule, check) => {
     const values = listOf(rule);
@@ -127,18 +155,23 @@ const RULES: Readonly<Record<string, Rule>> = {
   exclusiveMinimum: numbers(more),
   exclusiveMaximum: numbers(less),
   multipleOf: numbers((value, rule) => {
-    const times = value / rule;
-    return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times)) ? undefined : `must be a multiple of ${rule}`;
+    const times = value / rule; // may be infinite, and then says nothing
+    return Math.abs(times - Math.round(times)) >= 1e-9 * Math.max(1, Math.abs(times)) ? `must be a multiple of ${rule}` : undefined;
   }),
 
   minLength: counted("characters", "least", charactersOf),
   maxLength: counted("characters", "most", charactersOf),
   pattern: (rule, check) => {
-    if (typeof check.value === "string" && patternOf(rule)?.test(check.value) === false) check.fail(`must match the pattern ${rule}`);
+    if (typeof check.value !== "string") return;
+    const pattern = patternOf(rule);
+    if (!pattern) check.doubt();
+    else if (!pattern.test(check.value)) check.fail(`must match the pattern ${rule}`);
   },
   format: (rule, check) => {
     const format = typeof rule === "string" && Object.hasOwn(FORMATS, rule) ? FORMATS[rule] : undefined;
-    if (format && typeof check.value === "string" && !format.fits(check.value)) check.fail(`must be ${format.words}`);
+    if (typeof check.value !== "string") return;
+    if (!format) check.doubt();
+    else if (!format.fits(check.value)) check.fail(`must be ${format.words}`);
   },
 
   minItems: counted("items", "least", itemsOf),
@@ -161,8 +194,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   contains: (rule, check, { minContains = 1, maxContains = Number.POSITIVE_INFINITY }) => {
     if (!Array.isArray(check.value)) return;
-    const n = check.value.filter((value) => check.fits(rule, value)).length;
-    if (n < Number(minContains) || n > Number(maxContains)) check.fail("has too few or too many items of the kind that it must contain");
+    const trials = check.value.map((value) => check.trial(rule, value));
+    const isTooFew = trials.filter(({ fits }) => fits).length < Number(minContains);
+    const isTooMany = trials.filter(({ surely }) => surely).length > Number(maxContains);
+    if (isTooFew || isTooMany) check.fail("has too few or too many items of the kind that it must contain");
   },
 
   minProperties: counted("properties", "least", propertiesOf),
@@ -212,9 +247,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (alternatives(listOf(rule), check) > 1) check.fail("must fit exactly one of the alternatives, but fits several");
   },
   not: (rule, check) => {
-    if (check.fits(rule)) check.fail(`must not fit ${JSON.stringify(rule)}`);
+    if (check.trial(rule).surely) check.fail(`must not fit ${JSON.stringify(rule)}`);
   },
-  if: (rule, check, schema) => check.take(check.against(check.fits(rule) ? schema.then : schema.else)),
+  if: (rule, check, schema) => {
+    const { fits, surely } = check.trial(rule);
+    if (fits === surely) check.take(check.against(fits ? schema.then : schema.else));
+  },
 };
 
 function more(value: number, rule: number): string | undefined {
@@ -225,13 +263,14 @@ function less(value: number, rule: number): string | undefined {
 }
 
 /**
- * How many schemas fit. If none does, the nearest reports its problems: one that fails only inside the value is nearer than one that
+ * How many schemas surely fit. If none does, the nearest reports its problems: one that fails only inside the value is nearer than one that
  * fails on it.
  */
 function alternatives(schemas: readonly Json[], check: Check): number {
-  const lists = schemas.map((schema) => check.against(schema));
-  const fitting = lists.filter((problems) => problems.length === 0).length;
-  if (fitting > 0 || lists.length === 0) return fitting;
+  const trials = schemas.map((schema) => check.trial(schema));
+  if (trials.some(({ fits }) => fits)) return trials.filter(({ surely }) => surely).length;
+  const lists = trials.map(({ problems }) => problems);
+  if (lists.length === 0) return 0;
   const isInside = (problems: readonly Problem[]): boolean => problems.every(({ path }) => path.length > check.path.length);
   const [nearest] = lists.filter(isInside).sort((a, b) => a.length - b.length);
   if (nearest) check.take(nearest);

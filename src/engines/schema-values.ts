@@ -31,7 +31,7 @@ export const FORMATS: Readonly<Record<string, { words: string; fits(text: string
     words: "a time like 2026-01-31T23:59:59Z",
     fits: (text) => isDate(text.slice(0, 10)) && /^[t\s]$/i.test(text.charAt(10)) && TIME.test(text.slice(11)),
   },
-  email: { words: "an e-mail address", fits: matching(/^[^\s@]+@[^\s@]+$/) },
+  email: { words: "an e-mail address", fits: matching(/^([^\s@]+|".*")@[^\s@]+$/) },
   uri: { words: "a URL", fits: (text) => /^[a-z][a-z\d+.-]*:\S+$/i.test(text) },
   uuid: { words: "a UUID", fits: matching(/^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/i) },
   ipv4: { words: "an IPv4 address", fits: matching(/^((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}(?<!\.)$/) },

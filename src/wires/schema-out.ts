@@ -1,7 +1,7 @@
 /** JSON Schema for targets that accept only a part of it, with a report of what was lost. */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
-import { followRef } from "../core/schema.ts";
+import { booleanSchema, followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
 import { entryOf, isEmpty, isList, isText, listOf, objectOf, snake, words } from "./read.ts";
 
@@ -31,7 +31,8 @@ function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
     const at = path === "" ? key : `${path}.${key}`;
     if (isList(value)) {
       if (INNER.has(key)) mapped[key] = value.map((item: Json, i) => walk(item, `${at}.${i}`));
-    } else if (!isObject(value)) continue;
+    } else if (typeof value === "boolean" && key === "items" && !schema.prefixItems) mapped[key] = walk(value, at);
+    else if (!isObject(value)) continue;
     else if (INNER.has(key)) mapped[key] = walk(value, at);
     else if (NAMED.has(key)) {
       const map: Draft = {};
@@ -58,7 +59,7 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   let [refs, copied] = [0, 0];
   const walk = (item: Json, path: string, open: readonly string[]): Draft => {
     if (open.length > 0) copied++;
-    if (!isObject(item)) return item === false ? { not: {} } : {};
+    if (!isObject(item)) return booleanSchema(item !== false);
     const { $ref, ...rest } = item;
     if (!isText($ref)) return mapInner(item, path, (inner, at) => walk(inner, at, open));
     const target = $ref.startsWith("#") ? followRef($ref, schema) : undefined;
@@ -76,6 +77,13 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   return { schema: walk(rest, "", []), lost };
 }
 
+/** Whether every reference leads to a definition: anything else may be elsewhere once the schema is rewritten. */
+const hasOnlyDefinitions = (value: Json): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (/^(#(\/(\$defs|definitions)\/[^/]+)?)?$/.test(isList(value) || !isText(value.$ref) ? "" : value.$ref) &&
+    Object.values(value).every(hasOnlyDefinitions));
+
 export const hasRef = (value: Json): boolean =>
   typeof value === "object" && value !== null && (isText(objectOf(value).$ref) || Object.values(value).some(hasRef));
 
@@ -91,7 +99,7 @@ const unchanged: Rule = (schema) => schema;
 function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule): SchemaOut {
   const lost = [...already];
   const walk: Walk = (item, path) => {
-    if (!isObject(item)) return {};
+    if (!isObject(item)) return item === false ? walk(booleanSchema(false), path) : {};
     const lose: Lose = (keyword) => lost.push({ path, keyword });
     return withNumbersOf(item, after(mapInner(before({ ...item }, lose, schema), path, walk), lose, schema));
   };
@@ -122,7 +130,7 @@ const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
 
 /** Like `plain`; also expresses null, whether as a type or as an alternative, as `nullable`. */
 const unified: Rule = (schema, lose, root) => {
-  const { type, anyOf, ...out } = plain(schema, lose, root);
+  const { type, anyOf, ...out } = listed(newer(plain(schema, lose, root)), lose);
   const some = (list: readonly Json[]) => {
     const left = list.filter((item) => item !== "null" && objectOf(item).type !== "null");
     if (left.length < list.length) out.nullable = true;
@@ -135,6 +143,23 @@ const unified: Rule = (schema, lose, root) => {
   if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
   return choices.length > 0 ? { ...out, anyOf: choices } : out;
 };
+
+/** A tuple of an older draft, in the words of the newest. */
+function newer(draft: Draft): Draft {
+  const { items, additionalItems, ...rest } = draft;
+  return isList(items) ? { ...rest, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) } : draft;
+}
+
+/** A tuple as a list whose items may each be of any of its kinds. */
+function listed(draft: Draft, lose: Lose): Draft {
+  const { prefixItems, items, ...rest } = draft;
+  const kinds = listOf(prefixItems);
+  if (kinds.length === 0) return draft;
+  lose("prefixItems");
+  const all = new Map([...kinds, ...(isObject(items) ? [items] : [])].map((kind) => [JSON.stringify(kind), kind]));
+  const [first = {}, ...others] = all.values();
+  return { ...rest, items: others.length === 0 ? first : { anyOf: [first, ...others] } };
+}
 
 /** Merges two schemas, and what both of them say of a property. Of two values for a keyword that can have only one, the first stays. */
 function grown(into: JsonObject, part: JsonObject, lose: Lose): Draft {
@@ -159,12 +184,19 @@ const GEMINI_KEYWORDS = words(
 export const geminiSchema = (schema: JsonObject): SchemaOut =>
   rewrite(inlineRefs(schema), unified, (draft, lose) => {
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
-    if (isText(draft.type)) draft.type = draft.type.toUpperCase();
+    const { type = isObject(draft.properties) ? "object" : isObject(draft.items) ? "array" : undefined } = draft;
+    if (isText(type)) draft.type = type.toUpperCase();
+    if (draft.type === "ARRAY") draft.items ??= {};
+    const known = listOf(draft.required).filter((name) => entryOf(objectOf(draft.properties), String(name)) !== undefined);
+    if (known.length < listOf(draft.required).length) lose("required"); // the server refuses names without a property
+    if (known.length > 0) draft.required = known;
+    else delete draft.required;
     if (isList(draft.enum)) {
       const values = draft.enum.filter((value: Json) => value !== null || !draft.nullable); // `nullable` says it already
       if (values.some((value) => !isText(value))) lose("enum");
       draft.enum = values.map((value) => (isText(value) ? value : JSON.stringify(value)));
       draft.type = "STRING";
+      if (values.length === 0) drop(draft, (key) => key === "enum", lose); // the server refuses an empty list
     }
     return draft;
   });
@@ -268,21 +300,32 @@ function propertiesOf(options: readonly JsonObject[]): Draft {
   return merged;
 }
 
+/** How many unions may be inside each other at the top: a schema may lead back to itself. */
+const MAX_UNIONS = 8;
+const UNIONS = words("anyOf oneOf allOf");
+
 /** One object at the top. Alternatives are merged: all of their properties, and as required only what each of them requires. */
-export function objectSchema(schema: JsonObject): SchemaOut {
+export function objectSchema(schema: JsonObject, left = MAX_UNIONS): SchemaOut {
   const type = "object";
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices === undefined && schema.allOf === undefined) return { schema: schema.type === type ? schema : { ...schema, type }, lost: [] };
-  const { anyOf, oneOf: _oneOf, ...rest } = schema;
+  const lost: SchemaLoss[] = [];
+  const lose: Lose = (keyword) => lost.push({ path: "", keyword });
+  if (left === 0) {
+    const out: Draft = { ...schema, type };
+    drop(out, (key) => UNIONS.has(key), lose);
+    return { schema: out, lost };
+  }
+  const { [schema.anyOf === undefined ? "oneOf" : "anyOf"]: _, ...rest } = schema;
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...objectOf(item) }).schema);
   const [first = [], ...others] = options.map(({ required }) => listOf(required));
   const required = first.filter((name) => others.every((list) => list.includes(name)));
   const parts: JsonObject[] = options.some(({ properties }) => isObject(properties)) ? [{ properties: propertiesOf(options) }] : [];
   if (required.length > 0) parts.push({ required });
-  const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
-  const lose: Lose = (keyword) => lost.push({ path: "", keyword });
+  if (choices !== undefined) lose(schema.anyOf === undefined ? "oneOf" : "anyOf");
   const out = parts.reduce((into, part) => grown(into, part, lose), plain(rest, lose, schema));
-  return { schema: { ...out, type }, lost };
+  const inner = objectSchema(out, left - 1); // what was merged may bring in others
+  return { schema: inner.schema, lost: [...lost, ...inner.lost] };
 }
 
 const CONSTRAINED_KEYWORDS = words(
@@ -306,12 +349,13 @@ const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
  */
 export function constrainedSchema(schema: JsonObject): SchemaOut {
   const inlined = inlineRefs(schema);
-  const finite = inlined.lost.length > 0 ? inlined : { schema, lost: [] }; // references without recursion may stay
+  const finite = inlined.lost.length > 0 || !hasOnlyDefinitions(schema) ? inlined : { schema, lost: [] }; // references without recursion may stay
   const sayable: Rule = (given, lose, root) => {
-    const draft = plain(given, lose, root);
-    const refused = (key: string) => !CONSTRAINED_KEYWORDS.has(key) || CONSTRAINED[key]?.(draft[key]!) === false;
-    const asked = Object.keys(draft).filter((key) => refused(key) && !SILENT.has(key));
-    const said = asked.map((key) => `${key}: ${JSON.stringify(draft[key])}`).join(", ");
+    const whole = newer(plain(given, lose, root));
+    const refused = (key: string) => !CONSTRAINED_KEYWORDS.has(key) || CONSTRAINED[key]?.(whole[key] ?? null) === false;
+    const asked = Object.keys(whole).filter((key) => refused(key) && !SILENT.has(key));
+    const said = asked.map((key) => `${key}: ${JSON.stringify(whole[key])}`).join(", ");
+    const draft = listed(whole, lose);
     drop(draft, refused, lose);
     if (said !== "") draft.description = draft.description === undefined ? said : `${draft.description}\n\n${said}`;
     return draft;
@@ -336,10 +380,11 @@ const SAYING = ["type", "enum", "const", "anyOf", "$ref"];
  * that is already strict stays the same; `undefined`: the schema cannot be made strict.
  */
 export function strictSchema(schema: JsonObject): { schema: JsonObject; nulls: boolean } | undefined {
-  let [can, nulls] = [schema.type === "object", false];
+  let [can, nulls] = [schema.type === "object" && hasOnlyDefinitions(schema), false];
   const out = rewrite({ schema, lost: [] }, unchanged, (draft) => {
     const { properties, additionalProperties: more } = draft;
-    can &&= SAYING.some((key) => draft[key] !== undefined) && !Object.keys(draft).some((key) => NOT_STRICT.has(key));
+    can &&=
+      SAYING.some((key) => draft[key] !== undefined) && !Object.keys(draft).some((key) => NOT_STRICT.has(key)) && !isList(draft.items);
     if (draft.type !== "object" && !isObject(properties)) return draft;
     const inner = Object.entries(isObject(properties) ? properties : {});
     can &&= more === false || (more === undefined && isObject(properties)); // neither a map nor an object of any kind

@@ -907,6 +907,7 @@ describe("schemas", () => {
     [{ oneOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }], $defs: { a: endless("a"), b: endless("b") } }, "", "oneOf"],
     [{ type: "object", properties: { a: {}, b: {} }, oneOf: [{ required: ["a"] }, { required: ["b"] }] }, "", "oneOf"],
     [{ oneOf: [{ type: "object" }, { type: "object", properties: { a: {} }, required: ["a"] }] }, "", "oneOf"],
+    [{ type: "string", enum: [] }, "", "enum"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
@@ -1037,11 +1038,26 @@ describe("schemas", () => {
     },
   );
 
-  test("a schema that grows endlessly is cut off", () => {
-    const node: JsonObject = { type: "object", properties: { next: { $ref: "#/$defs/node", title: "x", minProperties: 0 } } };
-    const { gbnf, relaxed } = schemaGrammar({ $defs: { node }, $ref: "#/$defs/node" });
-    expect(relaxed).toEqual([expect.objectContaining({ keyword: "depth" })]);
+  test("a schema that refers to itself with keywords beside the reference has one rule for each kind of copy", () => {
+    const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
+    const same: JsonObject = { $ref: "#", type: "object", title: "again" };
+    const other: JsonObject = { $ref: "#", minProperties: 0, maxProperties: 9 };
+    const alone: JsonObject = { description: "again", allOf: [{ $ref: "#" }] };
+    const properties = Object.fromEntries(names.map((name, i) => [name, [same, other, alone][i % 3]!]));
+    const { gbnf, relaxed } = schemaGrammar({ type: "object", properties, required: ["p0"], additionalProperties: false });
+    expect(relaxed).toEqual([{ tool: "", path: "/properties/p0/properties/p1", keyword: "maxProperties" }]);
     expect(gbnf.length).toBeLessThan(20_000);
+  });
+
+  test("a schema that grows endlessly is cut off", () => {
+    const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
+    const node = (name: string, more: JsonObject): JsonObject => {
+      const inner: JsonObject = { allOf: [{ $ref: `#/$defs/${name}` }, { $ref: "#/$defs/a" }] };
+      return { type: "object", properties: Object.fromEntries(names.map((name) => [name, inner])), ...more };
+    };
+    const { gbnf, relaxed } = schemaGrammar({ $defs: { a: node("b", {}), b: node("a", { required: ["p0"] }) }, $ref: "#/$defs/a" });
+    expect(new Set(relaxed.map(({ keyword }) => keyword))).toEqual(new Set(["depth"]));
+    expect(gbnf.length).toBeLessThan(1_000_000);
   });
 });
 

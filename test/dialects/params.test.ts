@@ -471,3 +471,15 @@ test("a blank name is none", () => {
     "malformed no-name",
   );
 });
+
+const text: JsonObject = { type: "string" };
+
+test.each<[string, JsonObject]>([
+  ["another alternative types it differently", { anyOf: [{ properties: { path: { type: "integer" } } }, { properties: { path: text } }] }],
+  ["another part of an allOf only describes it", { properties: { path: { title: "p" } }, allOf: [{ properties: { path: text } }] }],
+  ["it stands beside a reference", { $ref: "#/$defs/a", properties: { path: text }, $defs: { a: { properties: { b: {} } } } }],
+  ["its type stands beside a reference", { properties: { path: { $ref: "#/$defs/a", ...text } }, $defs: { a: { minLength: 1 } } }],
+  ["its reference leads to an empty key", { properties: { path: { $ref: "#/$defs/" } }, $defs: { "": text } }],
+])("a text that looks like a number stays a string if the schema says string and %s", (_, parameters) => {
+  expect(argumentsOf(qwen3Coder, qwen("02134"), { tools: [{ name: "edit", parameters }] })).toEqual([{ path: "02134" }]);
+});

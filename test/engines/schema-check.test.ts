@@ -19,14 +19,18 @@ test.each<[Json, Json, string[]]>([
   [{ const: { a: 1, b: 2 } }, { b: 2, a: 1 }, []],
   [{ minimum: 3, exclusiveMinimum: true }, 3, [": must be more than 3"]],
   [{ multipleOf: 0.1 }, 0.3, []],
+  [{ multipleOf: 0.01 }, 1e307, []],
   [{ maxLength: 1 }, "😀", []],
   [{ pattern: "^\\d+$" }, "x", [": must match the pattern ^\\d+$"]],
   [{ format: "date-time" }, "2026-02-30T00:00:00Z", [": must be a time like 2026-01-31T23:59:59Z"]],
+  [{ format: "email" }, '"a b"@example.com', []],
   [{ items: [{ type: "string" }], additionalItems: false }, ["a", 1], ["1: is not allowed"]],
   [{ prefixItems: [true], items: { type: "string" } }, [1, 2], ["1: must be string"]],
   [{ properties: { a: { required: ["b"] } } }, { a: {} }, ["a.b: is missing"]],
   [{ additionalProperties: false, patternProperties: { "^x-": {} } }, { "x-a": 1, y: 2 }, ["y: there is no such parameter"]],
   [{ $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, 1, [": must be null"]],
+  [{ $ref: "#/$defs/", $defs: { "": { type: "null" } } }, 1, [": must be null"]],
+  [{ $ref: "#/$defs/no", $defs: { no: false } }, 1, [": must not fit {}"]],
   [{ properties: { a: { anyOf: [{ type: "string" }] }, b: { $ref: "#/properties/a/anyOf/0" } } }, { b: 1 }, ["b: must be string"]],
   [{ anyOf: [{ const: "a" }, { const: "b" }] }, "c", [': must be "a", or must be "b"']],
   [{ anyOf: [{ type: "null" }, { type: "object", required: ["a"] }] }, {}, ["a: is missing"]],
@@ -55,6 +59,27 @@ test("undefined keywords are ignored", () => {
   expect([schemaFault(schema), said(schema, "x")]).toEqual([undefined, []]);
 });
 
+test.each<[string, Json, Json]>([
+  ["an alternative in another document", { oneOf: [{ $ref: "https://example.com/a.json" }, { type: "object" }] }, {}],
+  ["an alternative referred to by name", { oneOf: [{ $ref: "#person" }, { type: "object" }] }, {}],
+  ["an alternative with a format that is not checked", { oneOf: [{ format: "ipv4" }, { format: "hostname" }] }, "10.0.0.1"],
+  ["an alternative with a faulty pattern", { oneOf: [{ pattern: "(" }, { type: "string" }] }, "x"],
+  ["the negation of another document", { not: { $ref: "https://example.com/a.json" } }, 1],
+  ["the negation of a negation", { not: { not: { not: { unevaluatedProperties: false } } } }, { a: 1 }],
+  ["the negation of no schema", { not: 3 }, 1],
+  ["a condition in another document", JSON.parse('{"if": {"$ref": "a.json"}, "then": {"type": "string"}, "else": {"type": "null"}}'), 1],
+  ["a limit for what is in another document", { contains: { $ref: "a.json" }, maxContains: 1 }, [1, 2]],
+  ["the negation of a schema without end", { not: { $ref: "#/$defs/a" }, $defs: { a: { allOf: [{ $ref: "#/$defs/a" }] } } }, 1],
+])("what cannot be checked is never a problem: %s", (_, schema, value) => {
+  expect(said(schema, value)).toEqual([]);
+});
+
+test("what can be checked beside it still is", () => {
+  expect(said({ oneOf: [{ $ref: "a.json" }, { type: "object" }, { required: [] }] }, {})).toHaveLength(1);
+  expect(said({ not: { anyOf: [{ type: "null" }, { const: 1 }] } }, 1)).toHaveLength(1);
+  expect(said({ contains: { $ref: "a.json", type: "string" } }, [1])).toHaveLength(1);
+});
+
 test("a schema that refers to itself, or branches endlessly, ends", () => {
   expect(said({ $ref: "#" }, 1)).toEqual([]);
   expect(said({ anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] }, 1)).toEqual([]);
@@ -63,6 +88,7 @@ test("a schema that refers to itself, or branches endlessly, ends", () => {
 
 test.each<[Json, string | undefined]>([
   [{ type: "object", properties: { a: { type: ["string", "null"] }, b: true } }, undefined],
+  [{ $ref: "#/$defs/any", $defs: { any: true } }, undefined],
   [1, "it must be an object"],
   [{ properties: { a: { type: "text" } } }, "properties.a.type must be one of string, number, integer, boolean, null, array, object"],
   [{ properties: [] }, "properties must be an object of schemas"],

@@ -104,6 +104,30 @@ describe("schemas for Gemini's `parameters`", () => {
       [":anyOf"],
     ],
     [
+      "a tuple",
+      { type: "array", prefixItems: [{ type: "string" }, { type: "number" }, { type: "string" }], items: false, maxItems: 3 },
+      { type: "ARRAY", items: { anyOf: [{ type: "STRING" }, { type: "NUMBER" }] }, maxItems: 3 },
+      [":prefixItems"],
+    ],
+    [
+      "a tuple of an older draft",
+      { type: "array", items: [{ type: "string" }], additionalItems: { type: "number" } },
+      { type: "ARRAY", items: { anyOf: [{ type: "STRING" }, { type: "NUMBER" }] } },
+      [":prefixItems"],
+    ],
+    ["a tuple of one kind", { prefixItems: [{ type: "string" }] }, { type: "ARRAY", items: { type: "STRING" } }, [":prefixItems"]],
+    ["items of any kind", { type: "array", items: true }, { type: "ARRAY", items: {} }, []],
+    ["a list of anything", { type: "array" }, { type: "ARRAY", items: {} }, []],
+    ["a key that is forbidden", object({ a: false }), { type: "OBJECT", properties: { a: {} } }, ["properties.a:not"]],
+    [
+      "required keys without a property",
+      object({ a: { type: "string" } }, { required: ["a", "b"] }),
+      { type: "OBJECT", properties: { a: { type: "STRING" } }, required: ["a"] },
+      [":required"],
+    ],
+    ["an object without a type", { properties: { a: { type: "string" } } }, { type: "OBJECT", properties: { a: { type: "STRING" } } }, []],
+    ["an empty enum", { type: "string", enum: [] }, { type: "STRING" }, [":enum"]],
+    [
       "unknown keywords",
       { type: "string", $schema: "s", additionalProperties: false, exclusiveMinimum: 1 },
       { type: "STRING" },
@@ -187,6 +211,16 @@ describe("schemas for Anthropic", () => {
     const plain = object({ a: { anyOf: [] } });
     expect(objectSchema(plain).schema).toBe(plain);
   });
+  test("alternatives that parts of an allOf bring in are merged, too", () => {
+    const either = { anyOf: [object({ a: { type: "string" } }, { required: ["a"] }), object({ b: {} })] };
+    const out = objectSchema({ allOf: [object({ c: {} }), either, { $ref: "#/$defs/d" }], $defs: { d: { oneOf: [object({ d: {} })] } } });
+    expect(out.schema).toMatchObject({ type: "object", properties: { a: { type: "string" }, b: {}, c: {}, d: {} } });
+    expect(Object.keys(out.schema).toSorted()).toEqual(["$defs", "properties", "type"]);
+    expect(losses(out)).toEqual([":anyOf", ":anyOf"]);
+    const endless = objectSchema({ allOf: [{ $ref: "#" }, object({ a: {} })] });
+    expect(endless.schema).toEqual(object({ a: {} }));
+    expect(losses(endless)).toEqual([":allOf"]);
+  });
   test("a property that alternatives declare differently may be any of these", () => {
     const [a, b] = [object({ kind: { const: "a" }, x: {} }), object({ kind: { const: "b" }, x: {} })];
     const kind = { anyOf: [{ const: "a" }, { const: "b" }] };
@@ -238,6 +272,25 @@ describe("schemas for Anthropic", () => {
     const endless = constrainedSchema(object({ next: { $ref: "#" } }));
     expect(JSON.stringify(endless.schema)).not.toContain("$ref");
     expect(endless.lost).toHaveLength(1);
+  });
+  test("structured output replaces references into what is rewritten", () => {
+    const given = object({ a: { oneOf: [{ type: "string" }, { type: "null" }] }, b: { $ref: "#/properties/a/oneOf/0" } });
+    expect(constrainedSchema(given)).toEqual({
+      schema: object({ a: { anyOf: [{ type: "string" }, { type: "null" }] }, b: { type: "string" } }, { additionalProperties: false }),
+      lost: [],
+    });
+  });
+  test.each([
+    { prefixItems: [{ type: "string" }, { type: "number" }], items: false },
+    { items: [{ type: "string" }, { type: "number" }], additionalItems: false },
+  ])("structured output describes a tuple: %j", (tuple) => {
+    const out = constrainedSchema({ type: "array", ...tuple });
+    expect(out.schema).toEqual({
+      type: "array",
+      items: { anyOf: [{ type: "string" }, { type: "number" }] },
+      description: 'prefixItems: [{"type":"string"},{"type":"number"}]',
+    });
+    expect(losses(out)).toEqual([":prefixItems"]);
   });
   test("strict tools are limited in the same way, others are not, and Anthropic's own clients are not changed", () => {
     const parameters = object({ n: { type: "integer", minimum: 1 } });
@@ -320,6 +373,8 @@ describe("OpenAI's strict mode", () => {
     ["an allOf", { allOf: [{ type: "string" }, { minLength: 1 }] }],
     ["a oneOf", { oneOf: [{ type: "string" }, { type: "number" }] }],
     ["a tuple", { type: "array", prefixItems: [{ type: "string" }] }],
+    ["a tuple of an older draft", { type: "array", items: [{ type: "string" }] }],
+    ["a reference to a property", { $ref: "#/properties/list" }],
   ])("%s cannot be expressed in strict mode", (_, inner) => {
     for (const schema of [object({ a: inner }), object({ list: { type: "array", items: inner } }), object({ a: { anyOf: [inner] } })])
       expect(strictSchema(schema)).toBeUndefined();

@@ -111,10 +111,12 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
   const { thinking } = { ...format, ...variants[variant ?? ""] };
   const rules = new Rules();
   const relaxed: Grammar["relaxed"] = [];
+  const reported = new Set<string>();
 
   const report = (tool: string, path: string, keyword: string): void => {
-    const same = (one: Grammar["relaxed"][number]) => one.tool === tool && one.path === path && one.keyword === keyword;
-    if (!relaxed.some(same)) relaxed.push({ tool, path, keyword });
+    const key = JSON.stringify([tool, path, keyword]);
+    if (!reported.has(key)) relaxed.push({ tool, path, keyword });
+    reported.add(key);
   };
 
   // ---- calls

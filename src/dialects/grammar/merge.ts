@@ -13,6 +13,10 @@ export const isNote = (keyword: string): boolean => NOTES.test(keyword);
 
 export const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !isNote(key));
 
+/** Whether the second schema says already what the first one says. */
+export const isWithin = (schema: JsonObject, other: JsonObject): boolean =>
+  Object.entries(schema).every(([key, rule]) => isNote(key) || (other[key] !== undefined && pythonJson(rule) === pythonJson(other[key])));
+
 /** A schema for what both allow. Where two keywords have no sum, the second counts, and `lost` gets the keyword. */
 export function merged(a: JsonObject, b: JsonObject, lost: (keyword: string) => void): JsonObject {
   const sum: Record<string, Json> = { ...a, ...b };

@@ -6,12 +6,14 @@ import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
 import { allApart } from "./apart.ts";
 import { literal, optional, type Rules, row } from "./gbnf.ts";
-import { constrains, isNote, merged } from "./merge.ts";
+import { constrains, isNote, isWithin, merged } from "./merge.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
 /** References become rules, so recursion is harmless; this limits the copies made where other keywords accompany a reference. */
 const MAX_DEPTH = 32;
 const MAX_RULES = 4000;
+/** How many schemas are written, copies included: they may double at every step, and yet share their rules. */
+const MAX_WRITTEN = 12_000;
 /** Higher counts are not enforced: each costs llama.cpp a rule. */
 const MAX_COUNT = 256;
 /** Up to this many required keys may come in any order; more must follow the schema's order. */
@@ -75,8 +77,11 @@ interface Pair {
 export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** The rules of schemas that references point to, by syntax. */
   const known = new Map<ValueSyntax, Map<JsonObject, string>>();
+  const merges = new Map<JsonObject, Map<string, JsonObject>>();
   /** The open references at which an alternative was left out. */
   const cut = new Set<JsonObject>();
+
+  let count = 0;
 
   const relaxed = (at: Place, keyword: string): string => {
     at.report(at.path, keyword);
@@ -99,13 +104,14 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** `undefined`: the schema allows nothing, or leads back to itself without adding anything. */
   const value = (schema: Json | undefined, at: Place): string | undefined => {
     if (!isObject(schema)) return schema === false ? undefined : any(at);
-    if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
+    if (at.depth > MAX_DEPTH || rules.size > MAX_RULES || count++ > MAX_WRITTEN) return relaxed(at, "depth");
     const { $ref, allOf, ...whole } = schema;
     const deeper = { ...at, depth: at.depth + 1 };
     const both = (a: JsonObject, b: JsonObject) => merged(a, b, (keyword) => at.report(at.path, keyword));
     if ($ref !== undefined) return reference($ref, schema, deeper);
     if (Array.isArray(allOf)) {
       if (allOf.includes(false)) return undefined;
+      if (allOf.length === 1 && !constrains(whole)) return value(allOf[0], deeper);
       return value(
         allOf.filter(isObject).reduce((sum, part) => both(sum, resolved(part, at)), whole),
         deeper,
@@ -126,7 +132,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     unforced(own, BEYOND, at);
     const listed = Array.isArray(own.enum) ? own.enum : [];
     const literals = own.const === undefined ? listed : [own.const];
-    if (literals.length === 0) return typed(own, at);
+    if (literals.length === 0) {
+      if (own.enum !== undefined) at.report(at.path, "enum");
+      return typed(own, at);
+    }
     // An array whose `enum` lists no array: the choices are meant for its items.
     if (String(schemaTypes({ schema: own, root: at.root })) === "array" && own.const === undefined && !literals.some(Array.isArray)) {
       const { enum: words, ...others } = own;
@@ -177,14 +186,19 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     }
     const below = { ...at, open: [...at.open, found] };
     const { $ref: _, ...beside } = schema;
-    if (constrains(beside))
-      return value(
-        merged(inner(found, at), beside, (keyword) => at.report(at.path, keyword)),
-        below,
-      );
-    const name = named(found, { ...below, depth: at.depth - 1 }, value);
+    const name = named(isWithin(beside, found) ? found : both(found, beside, at), { ...below, depth: at.depth - 1 }, value);
     cut.delete(found);
     return name;
+  };
+
+  /** The one schema for a target and what stands beside the reference, so that it has one rule, too. */
+  const both = (found: JsonObject, beside: JsonObject, at: Place): JsonObject => {
+    const copies = merges.get(found) ?? new Map<string, JsonObject>();
+    merges.set(found, copies);
+    const key = pythonJson(beside);
+    const copy = copies.get(key) ?? merged(inner(found, at), beside, (keyword) => at.report(at.path, keyword));
+    copies.set(key, copy);
+    return copy;
   };
 
   /** The one rule of this schema in this syntax; its body may refer to it. */
