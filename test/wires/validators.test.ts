@@ -250,7 +250,7 @@ describe("streams", () => {
     ],
     ["gemini", "a call", sse([undefined, gem([{ text: "" }])], [undefined, gem([{ functionCall: { name: "f", args: {} } }], "STOP")])],
     ["gemini", "an array", JSON.stringify([gem([{ text: "a" }]), gem([{ text: "b" }], "STOP")])],
-    ["gemini", "an error", sse([undefined, { error: { code: 503, message: "x", status: "UNAVAILABLE" } }])],
+    ["gemini", "an error", `${sse([undefined, { error: { code: 503, message: "x", status: "UNAVAILABLE" } }])}data:`],
     ["ollama", "a call", line(spoke({ tool_calls: [{ id: "c", function: { index: 0, name: "f", arguments: {} } }] })) + line(done)],
     ["ollama", "an error", `${line(spoke({ content: "a" }))}{"error":"x"}\n`],
   ];
@@ -338,6 +338,12 @@ describe("streams", () => {
     ["gemini", "a comment", `: ping\n\n${sse([undefined, gem([{ text: "a" }], "STOP")])}`, "not one line"],
     ["gemini", "[DONE]", `${sse([undefined, gem([{ text: "a" }], "STOP")])}data: [DONE]\n\n`, "not one line"],
     ["gemini", "a raw U+2028", sse([undefined, gem([{ text: "\u2028" }], "STOP")]), "raw U+2028"],
+    [
+      "gemini",
+      "an error with an end",
+      sse([undefined, { error: { code: 503, message: "x", status: "UNAVAILABLE" } }]),
+      `instead of "data:"`,
+    ],
     ["gemini", "no finishReason", sse([undefined, gem([{ text: "a" }])]), "without finishReason"],
     [
       "gemini",
