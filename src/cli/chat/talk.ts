@@ -56,8 +56,8 @@ async function answerOnce(prompt: string, { chat }: Setup, { json = false }: Cha
 }
 
 /**
- * How long to wait for piped input, since a caller may leave stdin open and write nothing. Node gives every child process a socket, mostly
- * unused; a shell makes a pipe only on purpose.
+ * How long to wait for piped input, since a caller may leave stdin open and write nothing. Node gives every child process a socket (on Windows
+ * a pipe), mostly unused; a shell makes a pipe only on purpose.
  */
 const FIRST_BYTE_MS = { pipe: 2000, socket: 500 };
 
@@ -79,10 +79,18 @@ async function pipedIn(): Promise<string> {
   return "";
 }
 
-function kindOfStdin(): "pipe" | "socket" | undefined {
+type Kind = keyof typeof FIRST_BYTE_MS;
+
+/** By the bits of a file's mode that say what it is, because on Windows `isFIFO` is always false. A file is read like a pipe. */
+const KINDS: ReadonlyMap<number, Kind> = new Map([
+  [0o010000, "pipe"],
+  [0o100000, "pipe"],
+  [0o140000, "socket"],
+]);
+
+function kindOfStdin(): Kind | undefined {
   try {
-    const stats = fstatSync(0);
-    return stats.isFIFO() || stats.isFile() ? "pipe" : stats.isSocket() ? "socket" : undefined;
+    return KINDS.get(fstatSync(0).mode & 0o170000);
   } catch {
     return undefined; // there is no stdin at all
   }

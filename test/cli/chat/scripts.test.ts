@@ -279,8 +279,10 @@ test("piped text follows the prompt", async () => {
   const { url, bodies } = await startModel(() => ["ok"]);
   const file = join(state, "input.txt");
   writeFileSync(file, "three\nlines\nhere\n");
-  const command = `cat "${file}" | "${process.execPath}" ${main} chat --upstream ${url} -p "Summarise:"`;
-  const child = spawn("bash", ["-c", command], { env: envWith({ XDG_STATE_HOME: state }), stdio: ["ignore", "inherit", "inherit"] });
+  const [node, print] = [`"${process.execPath}"`, `process.stdout.write(fs.readFileSync(process.argv[1]))`];
+  const command = `${node} -e "${print}" "${file}" | ${node} "${main}" chat --upstream ${url} -p "Summarise:"`;
+  const env = envWith({ XDG_STATE_HOME: state });
+  const child = spawn(command, { shell: true, env, stdio: ["ignore", "inherit", "inherit"] }); // a shell's pipe: Node's own are sockets
   await new Promise((resolve) => child.once("close", resolve));
   expect(bodies()[0]?.messages.at(-1)?.content).toBe("Summarise:\n\nthree\nlines\nhere");
 });
