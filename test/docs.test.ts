@@ -111,7 +111,7 @@ describe("the ts blocks", () => {
 /** `dragoman` is ours; npm commands are skipped. */
 const PREAMBLE = `set -euo pipefail; dragoman() { "${process.execPath}" dist/cli/main.js "$@"; }; npx() { "$@"; }; npm() { :; }\n`;
 
-describe("the sh blocks", () => {
+describe.skipIf(process.platform === "win32")("the sh blocks (Windows has no sh)", () => {
   test.each(blocksOf("sh"))("$page, line $line", async ({ source, prints }) => {
     const { stdout, stderr, code } = await run("bash", ["-c", PREAMBLE + aimed(source)]);
     expect({ code, complaints: stderr.split("\n").filter((line) => line && !line.includes("--seed")) }).toEqual({

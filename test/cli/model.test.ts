@@ -138,7 +138,7 @@ describe("the page that dragoman start prints", () => {
       "Codex",
     ])
       expect(text).toContain(word);
-    for (const { wire } of TRYOUTS) expect(text).toContain(`-d @${join("docs", "examples", `${wire}.json`)}`);
+    for (const { wire } of TRYOUTS) expect(text).toContain(`-d ${POSIX.file(join("docs", "examples", `${wire}.json`))}`);
   });
 
   test("the example files of all wires ask the same", () => {
