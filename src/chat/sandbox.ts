@@ -59,11 +59,14 @@ export class Sandbox {
     return reworded("the folder", realpath(this.folder));
   }
 
-  /** The real path of a file that exists or will be created. Throws for a pipe, socket or device, since opening one may block for ever. */
+  /**
+   * The real path of a file that exists or will be created. Throws for a folder, which Windows reads as an empty file, and for a pipe, socket
+   * or device, since opening one may block for ever.
+   */
   async #file(path: string): Promise<string> {
     const full = await this.#inside(path);
     const there = await stat(full).catch(() => undefined);
-    if (there && !there.isFile() && !there.isDirectory()) throw new Error(`${path}: it is not a regular file`);
+    if (there && !there.isFile()) throw new Error(`${path}: ${there.isDirectory() ? REASONS.EISDIR : "it is not a regular file"}`);
     return full;
   }
 
