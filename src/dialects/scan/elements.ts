@@ -7,6 +7,7 @@
  * word `null` where null is allowed too. Without a schema, a value that begins with a tag is an object or a list, and any other a string.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
+import type { Outcome } from "../../core/reader.ts";
 import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
@@ -181,15 +182,13 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
       return value;
     }
     s.pos++;
-    s.elements.pop();
-    endElement(s, top);
-    return inside;
+    return endElements(s, 1) ?? inside;
   };
 
   /** Ends the call, and elements whose closers are missing. The call's own closer may be missing, too. */
   const endCall = (s: Scan): Step | undefined => {
-    for (const element of s.elements.toReversed()) endElement(s, element);
-    s.elements = [];
+    const failed = endElements(s, s.elements.length);
+    if (failed) return failed;
     s.endCall();
     return s.behind;
   };
@@ -197,7 +196,16 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
   return begin;
 }
 
-function endElement(s: Scan, { kind, schema, text }: Element): void {
+/** Ends the innermost elements, this many. Answers with a step if one cannot be read. */
+function endElements(s: Scan, count: number): Step | undefined {
+  for (let left = count; left > 0; left--) {
+    const element = s.elements.pop();
+    if (element && endElement(s, element) === "deep") return tooDeep;
+  }
+  return undefined;
+}
+
+function endElement(s: Scan, { kind, schema, text }: Element): Outcome | undefined {
   const { json } = s;
   if (kind === "object" || kind === "list") json.shut();
   else if (kind === "string") json.done();
@@ -205,10 +213,14 @@ function endElement(s: Scan, { kind, schema, text }: Element): void {
   else if (kind === "nullable" && text !== "null") writeString(s, text);
   else {
     const scalar = jsonScalar(text.trim());
+    const depth = s.maxDepth - s.elements.length;
+    const outcome = scalar === undefined ? readJson(text, undefined, depth) : "done";
+    if (outcome === "deep") return outcome;
     if (scalar !== undefined) json.scalar(scalar);
-    else if (readJson(text, undefined, s.maxDepth) === "done") readJson(text.trim(), json, s.maxDepth);
+    else if (outcome === "done") readJson(text.trim(), json, depth);
     else writeString(s, text);
   }
+  return undefined;
 }
 
 /** An element without content, except blanks: those are the value of a string. */
