@@ -53,6 +53,8 @@ export class Scan extends RawReader implements Scanner {
   /** For calls that no mark announces: this line has only blanks so far; and there was text since the beginning or the last call. */
   lineStart = true;
   prose = false;
+  /** What waits begins a line, or the answer. */
+  beginsLine = true;
   /** A mark announced calls: from now on those without one do not count. */
   marked = false;
   call: Call | undefined;
@@ -88,8 +90,6 @@ export class Scan extends RawReader implements Scanner {
   /** How many characters may still come before a limit is reached; and the step that is taken then. */
   #room = NO_LIMIT;
   #onLimit: Step | undefined;
-  /** The text before what waits ended with a newline, or there was none. */
-  #newline = true;
 
   constructor(table: Table, options: ScannerOptions, mintId?: (n: number) => string) {
     super(options.maxDepth ?? 256);
@@ -196,7 +196,7 @@ export class Scan extends RawReader implements Scanner {
   takeRaw(): string {
     const raw = this.cutRaw();
     this.#marks = 0;
-    this.#newline = false;
+    this.beginsLine = false;
     if (this.#onLimit !== undefined && !this.#held) this.#room += raw.length;
     return raw;
   }
@@ -204,11 +204,6 @@ export class Scan extends RawReader implements Scanner {
   /** All waiting characters that were read so far are marks, and never text, even if no call follows. */
   keepMarks(): void {
     this.#marks = this.waitingRead;
-  }
-
-  /** Whether what waits begins a line. */
-  get beginsLine(): boolean {
-    return this.#newline;
   }
 
   // ---- text and thinking
@@ -240,7 +235,7 @@ export class Scan extends RawReader implements Scanner {
     this.#emit(this.#saying(text));
   }
   #saying(text: string): Event {
-    this.#newline = text.charCodeAt(text.length - 1) === 10;
+    this.beginsLine = text.charCodeAt(text.length - 1) === 10;
     return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
@@ -261,6 +256,7 @@ export class Scan extends RawReader implements Scanner {
     this.thinking = false;
     this.lineStart = true;
     this.#emit(carriesRaw ? { type: "thinking-end", raw: this.takeRaw() } : { type: "thinking-end" });
+    if (carriesRaw) this.beginsLine = true;
   }
 
   // ---- calls
