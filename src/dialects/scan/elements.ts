@@ -7,7 +7,6 @@
  * word `null` where null is allowed too. Without a schema, a value that begins with a tag is an object or a list, and any other a string.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
-import type { Outcome } from "../../core/reader.ts";
 import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
@@ -182,13 +181,16 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
       return value;
     }
     s.pos++;
-    return endElements(s, 1) ?? inside;
+    s.elements.pop();
+    return endElement(s, top) ?? inside;
   };
 
   /** Ends the call, and elements whose closers are missing. The call's own closer may be missing, too. */
   const endCall = (s: Scan): Step | undefined => {
-    const failed = endElements(s, s.elements.length);
-    if (failed) return failed;
+    for (let top = s.elements.pop(); top; top = s.elements.pop()) {
+      const failed = endElement(s, top);
+      if (failed) return failed;
+    }
     s.endCall();
     return s.behind;
   };
@@ -196,16 +198,8 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
   return begin;
 }
 
-/** Ends the innermost elements, this many. Answers with a step if one cannot be read. */
-function endElements(s: Scan, count: number): Step | undefined {
-  for (let left = count; left > 0; left--) {
-    const element = s.elements.pop();
-    if (element && endElement(s, element) === "deep") return tooDeep;
-  }
-  return undefined;
-}
-
-function endElement(s: Scan, { kind, schema, text }: Element): Outcome | undefined {
+/** Writes what is left of the element, which is no longer among the open ones. Answers with a step if it cannot be read. */
+function endElement(s: Scan, { kind, schema, text }: Element): Step | undefined {
   const { json } = s;
   if (kind === "object" || kind === "list") json.shut();
   else if (kind === "string") json.done();
@@ -215,7 +209,7 @@ function endElement(s: Scan, { kind, schema, text }: Element): Outcome | undefin
     const scalar = jsonScalar(text.trim());
     const depth = s.maxDepth - s.elements.length;
     const outcome = scalar === undefined ? readJson(text, undefined, depth) : "done";
-    if (outcome === "deep") return outcome;
+    if (outcome === "deep") return tooDeep;
     if (scalar !== undefined) json.scalar(scalar);
     else if (outcome === "done") readJson(text.trim(), json, depth);
     else writeString(s, text);

@@ -5,8 +5,8 @@ import type { Scan } from "./scan.ts";
 import { tooLong } from "./steps.ts";
 
 export class KeyedCall extends CallObject {
-  #first = true;
-  #isKeyed = false;
+  /** Whether the first key is the name; `undefined` before it. */
+  #isKeyed: boolean | undefined;
 
   constructor(s: Scan) {
     super();
@@ -15,14 +15,14 @@ export class KeyedCall extends CallObject {
 
   override field(s: Scan): boolean {
     const code = s.codes[s.pos];
-    if (this.#first && s.key === "name" && code === 34) this.#first = false;
+    if (this.#isKeyed === undefined && s.key === "name" && code === 34) this.#isKeyed = false;
     else if (this.#isKeyed && code === 123 && this.fault === undefined) {
       s.endCall();
       s.openCall();
       s.bound(tooLong);
       this.name = undefined;
       this.hasArguments = false;
-      this.#first = true;
+      this.#isKeyed = undefined;
     }
     this.#take(s);
     return super.field(s);
@@ -35,8 +35,7 @@ export class KeyedCall extends CallObject {
 
   /** The first key is the name, and its value is the arguments. */
   #take(s: Scan): void {
-    if (!this.#first) return;
-    this.#first = false;
+    if (this.#isKeyed !== undefined) return;
     this.#isKeyed = true;
     if (s.key.trim() === "") this.fault = { code: "no-name", reason: "the name is empty" };
     else if (s.key.length > MAX_NAME) this.fault = { code: "too-long", reason: "the name is too long" };

@@ -120,11 +120,12 @@ const CALLED = 128;
 
 /** Begins a comment, up to the end of the line. */
 const HASH = 35;
-const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-const KEY_START = charTable(LETTER);
-/** Names of tools may begin with a digit, which needs a mark or a declared tool, have a namespace, or be paths. */
-const NAME_START = charTable(`${LETTER}0123456789`);
-const NAME_END = charTableExcept(`${LETTER}0123456789.-:/`);
+const NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+const NAME_START = charTable(NAME);
+/** Names of tools may have a namespace, or be paths. */
+const NAME_END = charTableExcept(`${NAME}.-:/`);
+/** The last digit. Without a mark only a declared name may begin with one. */
+const NINE = 57;
 
 /** A call is complete if this many blanks follow it. */
 const ALONE = 64;
@@ -166,7 +167,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const start: Step = (s) => {
       const code = s.blanks();
       if (code === undefined) return undefined;
-      if (begins(sure || s.tools.length > 0 ? NAME_START : KEY_START, code, sure)) {
+      if (begins(code, sure) && (sure || code > NINE || s.tools.length > 0)) {
         s.word = "";
         s.bound(onLimit);
         return name;
@@ -214,7 +215,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (code !== 40 || s.word.endsWith(".") || s.word.trim() === "") return unreadable(s, "no-name", "a call was expected");
       s.pos++;
       if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
-      if ((is(STRICT) || (!sure && /^\d/.test(s.word))) && !s.declares(s.word)) return release;
+      if ((is(STRICT) || (!sure && s.word.charCodeAt(0) <= NINE)) && !s.declares(s.word)) return release;
       s.openCall().name = s.word;
       if (sure) return begin(s);
       s.word = "";
@@ -228,7 +229,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (code === 41) return begin(s);
       const quoted = s.declares(s.call?.name ?? "") ? quotedKeys.get(s.slice(s.pos, s.pos + 1)) : undefined;
       if (quoted) s.pos++;
-      return quoted ?? (begins(KEY_START, code, true) ? firstKey : release);
+      return quoted ?? (begins(code, true) ? firstKey : release);
     };
     /** A key that is no Python name is written in quotes: `'max-results'=5`. */
     const quotedKeys = new Map(
@@ -350,7 +351,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     return at;
   };
 
-  const begins = (start: Uint8Array, code: number, wide: boolean): boolean => (code < 128 ? start[code] === 1 : wide);
+  const begins = (code: number, wide: boolean): boolean => (code < 128 ? NAME_START[code] === 1 : wide);
 
   /** Whether there is a mark at this index, or an incomplete one at the end of the input. */
   const markAt = (s: Scan, at: number): boolean | undefined => {

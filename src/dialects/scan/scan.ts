@@ -54,7 +54,7 @@ export class Scan extends RawReader implements Scanner {
   lineStart = true;
   prose = false;
   /** What waits begins a line, or the answer. */
-  beginsLine = true;
+  newline = true;
   /** A mark announced calls: from now on those without one do not count. */
   marked = false;
   call: Call | undefined;
@@ -196,7 +196,7 @@ export class Scan extends RawReader implements Scanner {
   takeRaw(): string {
     const raw = this.cutRaw();
     this.#marks = 0;
-    this.beginsLine = false;
+    this.newline = false;
     if (this.#onLimit !== undefined && !this.#held) this.#room += raw.length;
     return raw;
   }
@@ -235,7 +235,7 @@ export class Scan extends RawReader implements Scanner {
     this.#emit(this.#saying(text));
   }
   #saying(text: string): Event {
-    this.beginsLine = text.charCodeAt(text.length - 1) === 10;
+    this.newline = text.charCodeAt(text.length - 1) === 10;
     return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
@@ -250,13 +250,12 @@ export class Scan extends RawReader implements Scanner {
     this.owed = false;
     this.lineStart = true;
     const raw = this.takeRaw();
-    this.#emit(raw === "" ? { type: "thinking-start" } : { type: "thinking-start", raw });
+    this.#emit({ type: "thinking-start", ...(raw !== "" && { raw }) });
   }
   closeThinking(carriesRaw = true): void {
     this.thinking = false;
-    this.lineStart = true;
-    this.#emit(carriesRaw ? { type: "thinking-end", raw: this.takeRaw() } : { type: "thinking-end" });
-    if (carriesRaw) this.beginsLine = true;
+    this.#emit({ type: "thinking-end", ...(carriesRaw && { raw: this.takeRaw() }) });
+    this.lineStart = this.newline = true;
   }
 
   // ---- calls
@@ -317,8 +316,7 @@ export class Scan extends RawReader implements Scanner {
   malformed(code: MalformedCode, reason: string): void {
     this.#sayDelta();
     const id = this.call?.id;
-    const event = { type: "malformed", raw: this.takeRaw(), code, reason } as const;
-    this.#emit(id === undefined ? event : { ...event, id });
+    this.#emit({ type: "malformed", raw: this.takeRaw(), code, reason, ...(id !== undefined && { id }) });
     this.call = undefined;
     this.fault = undefined;
     this.lineStart = true;
