@@ -85,7 +85,7 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Parts of names that mark a model without tools. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
 /** Parts of names that mark an instruction-tuned model. */
 const INSTRUCTED =
   /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
@@ -112,10 +112,11 @@ function byName(model: string): Detection | "no tools" | undefined {
       (part) =>
         part
           .replace(FILE, "")
-          .replace(/[_\s]+/g, "-")
+          .replace(/[_\s@]+/g, "-") // a revision or a quantization may follow an "@"
           .replace(/(\d)p(?=\d)/g, "$1.") // Fireworks' way to write a dot
           .replace(/(qwen\d(?:\.\d)?)(?=[a-z]{2})/, "$1-"), // Qwen's own files, and Ollama: Qwen3VL, qwen2.5vl
     )
+    .filter(Boolean)
     .reverse();
   for (const [i, part] of parts.entries()) {
     const plain = part.replace(VENDORS, "");

@@ -379,7 +379,12 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "nemotron:70b",
     "hf.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q4_K_M",
   ],
-  "llama3 llama-3.2-3b-instruct": ["meta-llama/Llama-3.2-3B-Instruct", "llama3.2:1b", "C:\\models\\Llama-3.2-1B-Instruct-f16.gguf"],
+  "llama3 llama-3.2-3b-instruct": [
+    "meta-llama/Llama-3.2-3B-Instruct",
+    "llama3.2:1b",
+    "C:\\models\\Llama-3.2-1B-Instruct-f16.gguf",
+    "llama-3.2-3b-instruct@q8_0",
+  ],
 };
 
 /** As APIs spell them: Groq, Together, Fireworks, OpenRouter, Bedrock, Workers AI, Databricks, Vertex, Ollama's cloud. */
@@ -427,8 +432,9 @@ const API_NAMES: Readonly<Record<string, string>> = {
   hermes: "nousresearch/hermes-4-405b NousResearch/DeepHermes-3-Mistral-24B-Preview",
   "mistral ministral-3-14b-reasoning-2512": "mistralai/ministral-3-14b-reasoning",
   "mistral mistral-small-3.2-2506": "mistralai/mistral-small-3.2-24b-instruct:free mistral-small-3-2-24b-instruct mistral-small-2506",
-  "mistral mistral-nemo-2407": "open-mistral-nemo mistralai/mistral-nemo mistral.pixtral-large-2502-v1:0 mistralai/mistral-7b-instruct-v03",
-  "mistral mistral-v7": "@cf/mistralai/mistral-small-3.1-24b-instruct mistral-small-2501 mistral-large-2411",
+  "mistral mistral-nemo-2407":
+    "open-mistral-nemo mistralai/mistral-nemo mistral.pixtral-large-2502-v1:0 mistralai/mistral-7b-instruct-v03 codestral@2405",
+  "mistral mistral-v7": "@cf/mistralai/mistral-small-3.1-24b-instruct mistral-small-2501 mistral-large-2411 mistral-large@2411",
   "mistral mistral-v15": "mistralai/Mistral-Medium-3.5-128B mistral-small-4-119b mistral-small-2603",
   "mistral mistral-v13":
     "mistral.ministral-3-14b-instruct ministral-8b-2512 mistralai/ministral-14b-2512 mistral.mistral-large-3-675b-instruct mistral-large-2512 mistralai/devstral-2512:free devstral-small-2:24b ministral-8b-latest codestral-2508",
@@ -498,6 +504,7 @@ describe("names", () => {
     ["deepseek-r1:8b", "possible"],
     ["mistralai/Voxtral-Small-24B-2507", "possible"],
     ["Qwen/Qwen2.5-VL-7B-Instruct", "possible"],
+    ["/models/Qwen3-8B/", "likely"],
     ["models--Qwen--Qwen3-14B/snapshots/40c069824f4251a91eefaf281ebe4c544efd3e18/model.safetensors", "likely"],
   ])("%s is %s", (model, confidence) => {
     expect(detectDialect({ model })?.confidence).toBe(confidence);
@@ -538,6 +545,9 @@ describe("models without tools are not guessed", () => {
     "ibm-granite/granite-4.0-h-tiny-base",
     "mistralai/Mistral-7B-v0.1",
     "mistralai/Mistral-7B-Instruct-v0.2",
+    "mistral:7b-instruct-v0.2-q4_0",
+    "mistral:v0.1",
+    "Qwen/Qwen3-8B-Base@main",
     "mistralai/Mistral-Nemo-Base-2407",
     "mistralai/Mamba-Codestral-7B-v0.1",
     "deepseek-ai/DeepSeek-V3-Base",

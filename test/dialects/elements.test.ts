@@ -148,4 +148,11 @@ describe("minimax-m3", () => {
   ])("%s", (_, input, expected) => {
     expect(read(input)).toEqual(expected);
   });
+
+  test("JSON in an element counts for the depth of the arguments, also where its closer is missing", () => {
+    const deep = (lists: number) => block(invoke(element("o", `${"[".repeat(lists)}${"]".repeat(lists)}`)), invoke("", "g"));
+    expect(read(deep(255))[0]).toMatch(/^call f/);
+    expect(read(deep(256))).toEqual(["malformed too-deep", "call g{}"]);
+    expect(read(deep(256).replace(`${mark}</o>`, ""))).toEqual(["malformed too-deep", "call g{}"]);
+  });
 });

@@ -446,6 +446,15 @@ describe("apertus: the name of a call is the key of its arguments", () => {
   test("a call in the usual form is read, too", () => {
     expect(calls('[{"name": "f", "arguments": {"a": 1}}]')).toEqual(['call f{"a":1}']);
   });
+  test("several calls in one object", () => {
+    expect(calls('[{"f": {"a": 1}, "g": {}}, {"h": {"name": {}}}]')).toEqual(['call f{"a":1}', "call g{}", 'call h{"name":{}}']);
+    expect(calls('[{"f": null, "name": {}, "id": "7"}]')).toEqual(["call f{}", "call name{}"]);
+    expect(calls('[{"f": {}, " ": {}}, {"g": {}}]')).toEqual(["call f{}", "malformed no-name", "call g{}"]);
+    expect(lines(apertus, '<|tools_prefix|>[{"f": {"a": 1}, "g": {"b"')).toEqual(['call f{"a":1}', "cut g{}"]);
+    expect(calls('[{"name": "f", "arguments": {"a": 1}, "g": {}}]')).toEqual(['call f{"a":1}']);
+    const long = lines(apertus, `<|tools_prefix|>[{"f": {}, " ": {"a": "${"x".repeat(99)}`, { maxCallChars: 50 });
+    expect(long.slice(0, 2)).toEqual(["call f{}", "malformed too-long"]);
+  });
   test("an entry without a name or arguments is malformed, and the next one is read", () => {
     expect(calls('[{}, {" ": {}}, {"f": 5}, {"g": {}}]')).toEqual([
       "malformed no-name",

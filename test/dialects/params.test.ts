@@ -281,6 +281,7 @@ describe("a call without its block", () => {
     const scanner = minimaxM2.createScanner({ tools });
     const events = ["so", "\n", call("other")].flatMap((piece) => scanner.feed(piece));
     expect(endsOf(events)).toHaveLength(1);
+    for (const thought of ["<think>Hm</think>", "Hm</think>"]) expect(argumentsOf(minimaxM2, `${thought}${call("other")}`)).toEqual([{}]);
   });
 });
 

@@ -113,6 +113,11 @@ describe("a bare list", () => {
   ])("%s is text", (text) => {
     expect(read(text)).toEqual([`text ${text}`]);
   });
+  test("begins with a digit only if the tool is declared", () => {
+    expect(read("[3d_print(a=1), f()]", [{ name: "3d_print" }])).toEqual(['call 3d_print{"a":1}', "call f{}", "control ]"]);
+    expect(read("[3d_print(a=1)]", tools)).toEqual(["text [3d_print(a=1)]"]);
+    expect(read("<|tool_call_start|>[3d_print(a=1), 7z()]<|tool_call_end|>").slice(0, 2)).toEqual(['call 3d_print{"a":1}', "call 7z{}"]);
+  });
   test("becomes text at the first character that cannot continue a call", () => {
     for (const [start, end] of [
       ["[", "1"],

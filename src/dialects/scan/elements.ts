@@ -182,14 +182,15 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
     }
     s.pos++;
     s.elements.pop();
-    endElement(s, top);
-    return inside;
+    return endElement(s, top) ?? inside;
   };
 
   /** Ends the call, and elements whose closers are missing. The call's own closer may be missing, too. */
   const endCall = (s: Scan): Step | undefined => {
-    for (const element of s.elements.toReversed()) endElement(s, element);
-    s.elements = [];
+    for (let top = s.elements.pop(); top; top = s.elements.pop()) {
+      const failed = endElement(s, top);
+      if (failed) return failed;
+    }
     s.endCall();
     return s.behind;
   };
@@ -197,7 +198,8 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
   return begin;
 }
 
-function endElement(s: Scan, { kind, schema, text }: Element): void {
+/** Writes what is left of the element, which is no longer among the open ones. Answers with a step if it cannot be read. */
+function endElement(s: Scan, { kind, schema, text }: Element): Step | undefined {
   const { json } = s;
   if (kind === "object" || kind === "list") json.shut();
   else if (kind === "string") json.done();
@@ -205,10 +207,14 @@ function endElement(s: Scan, { kind, schema, text }: Element): void {
   else if (kind === "nullable" && text !== "null") writeString(s, text);
   else {
     const scalar = jsonScalar(text.trim());
+    const depth = s.maxDepth - s.elements.length;
+    const outcome = scalar === undefined ? readJson(text, undefined, depth) : "done";
+    if (outcome === "deep") return tooDeep;
     if (scalar !== undefined) json.scalar(scalar);
-    else if (readJson(text, undefined, s.maxDepth) === "done") readJson(text.trim(), json, s.maxDepth);
+    else if (outcome === "done") readJson(text.trim(), json, depth);
     else writeString(s, text);
   }
+  return undefined;
 }
 
 /** An element without content, except blanks: those are the value of a string. */

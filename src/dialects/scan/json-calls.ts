@@ -102,8 +102,8 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   };
 
   const inObject: Step = (s) => {
-    const { call, object } = s;
-    if (!call || !object) return release;
+    const { object } = s;
+    if (!object) return release;
     for (;;) {
       const outcome = s.read();
       object.piece(s);
@@ -112,7 +112,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
       if (outcome === "value") object.value(s);
       else if (object.field(s) && !(s.block & SURE) && firstKeys?.has(s.key) === false) return release;
       const { name, id, hasArguments } = object;
-      if (call.id !== undefined) continue;
+      if (s.call?.id !== undefined) continue;
       if (object.fault?.code === "too-long") return nameTooLong;
       if (object.fault !== undefined && !(s.block & SURE)) return release;
       if (name === undefined || !(hasArguments || (!needsArguments && s.block & SURE && s.block & MARKED))) continue;

@@ -1,10 +1,12 @@
-/** A call whose name is the key of its arguments: `{"f": {…}}`. A call with a `name` is read as usual. */
+/** A call whose name is the key of its arguments: `{"f": {…}}`; models also write several in one object. A call with a `name` is read as usual. */
 import { MAX_NAME } from "../../core/reader.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan } from "./scan.ts";
+import { tooLong } from "./steps.ts";
 
 export class KeyedCall extends CallObject {
-  #first = true;
+  /** Whether the first key is the name; `undefined` before it. */
+  #isKeyed: boolean | undefined;
 
   constructor(s: Scan) {
     super();
@@ -12,9 +14,17 @@ export class KeyedCall extends CallObject {
   }
 
   override field(s: Scan): boolean {
-    const isUsual = s.key === "name" && s.codes[s.pos] === 34;
-    if (isUsual) this.#first = false;
-    else this.#take(s);
+    const code = s.codes[s.pos];
+    if (this.#isKeyed === undefined && s.key === "name" && code === 34) this.#isKeyed = false;
+    else if (this.#isKeyed && code === 123 && this.fault === undefined) {
+      s.endCall();
+      s.openCall();
+      s.bound(tooLong);
+      this.name = undefined;
+      this.hasArguments = false;
+      this.#isKeyed = undefined;
+    }
+    this.#take(s);
     return super.field(s);
   }
 
@@ -25,8 +35,8 @@ export class KeyedCall extends CallObject {
 
   /** The first key is the name, and its value is the arguments. */
   #take(s: Scan): void {
-    if (!this.#first) return;
-    this.#first = false;
+    if (this.#isKeyed !== undefined) return;
+    this.#isKeyed = true;
     if (s.key.trim() === "") this.fault = { code: "no-name", reason: "the name is empty" };
     else if (s.key.length > MAX_NAME) this.fault = { code: "too-long", reason: "the name is too long" };
     else this.name = s.key;

@@ -120,10 +120,12 @@ const CALLED = 128;
 
 /** Begins a comment, up to the end of the line. */
 const HASH = 35;
-const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-const NAME_START = charTable(LETTER);
+const NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+const NAME_START = charTable(NAME);
 /** Names of tools may have a namespace, or be paths. */
-const NAME_END = charTableExcept(`${LETTER}0123456789.-:/`);
+const NAME_END = charTableExcept(`${NAME}.-:/`);
+/** The last digit. Without a mark only a declared name may begin with one. */
+const NINE = 57;
 
 /** A call is complete if this many blanks follow it. */
 const ALONE = 64;
@@ -165,7 +167,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const start: Step = (s) => {
       const code = s.blanks();
       if (code === undefined) return undefined;
-      if (begins(code, sure)) {
+      if (begins(code, sure) && (sure || code > NINE || s.tools.length > 0)) {
         s.word = "";
         s.bound(onLimit);
         return name;
@@ -213,7 +215,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (code !== 40 || s.word.endsWith(".") || s.word.trim() === "") return unreadable(s, "no-name", "a call was expected");
       s.pos++;
       if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
-      if (is(STRICT) && !s.declares(s.word)) return release;
+      if ((is(STRICT) || (!sure && s.word.charCodeAt(0) <= NINE)) && !s.declares(s.word)) return release;
       s.openCall().name = s.word;
       if (sure) return begin(s);
       s.word = "";

@@ -53,6 +53,8 @@ export class Scan extends RawReader implements Scanner {
   /** For calls that no mark announces: this line has only blanks so far; and there was text since the beginning or the last call. */
   lineStart = true;
   prose = false;
+  /** What waits begins a line, or the answer. */
+  newline = true;
   /** A mark announced calls: from now on those without one do not count. */
   marked = false;
   call: Call | undefined;
@@ -88,8 +90,6 @@ export class Scan extends RawReader implements Scanner {
   /** How many characters may still come before a limit is reached; and the step that is taken then. */
   #room = NO_LIMIT;
   #onLimit: Step | undefined;
-  /** The text before what waits ended with a newline, or there was none. */
-  #newline = true;
 
   constructor(table: Table, options: ScannerOptions, mintId?: (n: number) => string) {
     super(options.maxDepth ?? 256);
@@ -196,7 +196,7 @@ export class Scan extends RawReader implements Scanner {
   takeRaw(): string {
     const raw = this.cutRaw();
     this.#marks = 0;
-    this.#newline = false;
+    this.newline = false;
     if (this.#onLimit !== undefined && !this.#held) this.#room += raw.length;
     return raw;
   }
@@ -204,11 +204,6 @@ export class Scan extends RawReader implements Scanner {
   /** All waiting characters that were read so far are marks, and never text, even if no call follows. */
   keepMarks(): void {
     this.#marks = this.waitingRead;
-  }
-
-  /** Whether what waits begins a line. */
-  get beginsLine(): boolean {
-    return this.#newline;
   }
 
   // ---- text and thinking
@@ -240,7 +235,7 @@ export class Scan extends RawReader implements Scanner {
     this.#emit(this.#saying(text));
   }
   #saying(text: string): Event {
-    this.#newline = text.charCodeAt(text.length - 1) === 10;
+    this.newline = text.charCodeAt(text.length - 1) === 10;
     return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
@@ -255,12 +250,12 @@ export class Scan extends RawReader implements Scanner {
     this.owed = false;
     this.lineStart = true;
     const raw = this.takeRaw();
-    this.#emit(raw === "" ? { type: "thinking-start" } : { type: "thinking-start", raw });
+    this.#emit({ type: "thinking-start", ...(raw !== "" && { raw }) });
   }
   closeThinking(carriesRaw = true): void {
     this.thinking = false;
-    this.lineStart = true;
-    this.#emit(carriesRaw ? { type: "thinking-end", raw: this.takeRaw() } : { type: "thinking-end" });
+    this.#emit({ type: "thinking-end", ...(carriesRaw && { raw: this.takeRaw() }) });
+    this.lineStart = this.newline = true;
   }
 
   // ---- calls
@@ -321,8 +316,7 @@ export class Scan extends RawReader implements Scanner {
   malformed(code: MalformedCode, reason: string): void {
     this.#sayDelta();
     const id = this.call?.id;
-    const event = { type: "malformed", raw: this.takeRaw(), code, reason } as const;
-    this.#emit(id === undefined ? event : { ...event, id });
+    this.#emit({ type: "malformed", raw: this.takeRaw(), code, reason, ...(id !== undefined && { id }) });
     this.call = undefined;
     this.fault = undefined;
     this.lineStart = true;

@@ -86,7 +86,7 @@ export function strayCloser(length: number, stray: "control" | "text", behind: S
     } else {
       // The prompt may have opened the block, unknown to the scanner: then the answer begins here.
       s.sayRaw();
-      s.lineStart = true;
+      s.lineStart = s.newline = true;
       s.prose = false;
       return behind;
     }

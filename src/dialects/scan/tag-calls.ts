@@ -40,7 +40,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const bare: Step = (s) => {
     s.resume = undefined;
     begin(s, closing);
-    s.lineStart = s.beginsLine;
+    s.lineStart = s.newline;
     return bareHead;
   };
 
