@@ -16,7 +16,7 @@ import type {
 } from "@ai-sdk/provider";
 import { collect } from "../core/fold.ts";
 import type { Event, Tool, ToolResult } from "../core/nouns.ts";
-import type { Dialect, Scanner } from "../dialects/dialect.ts";
+import type { Dialect, Scanner, ScannerOptions } from "../dialects/dialect.ts";
 import { getDialect } from "../dialects/registry.ts";
 import { bytesOf } from "../dialects/scan/scan.ts";
 import { scanText } from "../dialects/scan/streams.ts";
@@ -96,7 +96,7 @@ class InBandCall {
   params(): LanguageModelV3CallOptions {
     const { tools: _, toolChoice: __, prompt, ...rest } = this.#params;
     const messages = prompt.map((message) => this.#asText(message));
-    return { ...rest, prompt: this.#tools.length > 0 ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
+    return { ...rest, prompt: this.#mayCall ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
   }
 
   readAnswer(result: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
@@ -119,19 +119,13 @@ class InBandCall {
   /** Scans each block of text from its start to its end; all other parts pass unchanged. */
   #reader(): TransformStream<LanguageModelV3StreamPart, LanguageModelV3StreamPart> {
     const parts = new PartStream("in-band-");
-    let scanner: Scanner | undefined;
-    let ending = new Ending();
+    let block: { readonly scanner: Scanner; readonly ending: Ending } | undefined;
     let called = false;
     /** The end of the open block, also if the model's stream lacks it: the scanner may still hold text, or a call. */
     const end = (): LanguageModelV3StreamPart[] => {
-      const rest = scanner ? ending.flush(this.#said(scanner.flush())) : [];
-      scanner = undefined;
+      const rest = block ? block.ending.flush(this.#said(block.scanner.flush())) : [];
+      block = undefined;
       return [...rest.flatMap((event) => parts.take(event)), ...parts.leave()];
-    };
-    const begin = (): Scanner => {
-      ending = new Ending();
-      scanner = this.#dialect.createScanner(this.#scannerOptions());
-      return scanner;
     };
     const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
       switch (part.type) {
@@ -140,7 +134,8 @@ class InBandCall {
         case "text-start":
           return end();
         case "text-delta":
-          return ending.see(this.#said((scanner ?? begin()).feed(part.delta))).flatMap((event) => parts.take(event));
+          block ??= { scanner: this.#dialect.createScanner(this.#scannerOptions()), ending: new Ending() };
+          return block.ending.see(this.#said(block.scanner.feed(part.delta))).flatMap((event) => parts.take(event));
         case "text-end":
           return end();
         case "finish": {
@@ -165,13 +160,19 @@ class InBandCall {
     });
   }
 
-  /** Where no call may be made, a call in the text is only quoted. */
-  #said(events: Event[]): Event[] {
-    return this.#tools.length > 0 ? events : events.flatMap(asText);
+  get #mayCall(): boolean {
+    return this.#tools.length > 0;
   }
 
-  #scannerOptions() {
-    return { tools: this.#tools, mintId: () => this.#idOf(this.#calls++) };
+  /** Where no call may be made, a call in the text is only quoted. */
+  #said(events: Event[]): Event[] {
+    return this.#mayCall ? events : events.flatMap(asText);
+  }
+
+  /** Where no call may be made, nothing waits to become one: an answer in JSON may begin like a call. */
+  #scannerOptions(): ScannerOptions {
+    const mintId = () => this.#idOf(this.#calls++);
+    return { tools: this.#tools, mintId, ...(!this.#mayCall && { callsInThinking: "ignore", maxCallChars: 1 }) };
   }
 
   #asText(message: LanguageModelV3Message): LanguageModelV3Message {
