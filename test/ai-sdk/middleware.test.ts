@@ -262,6 +262,42 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(textOf(model.asked[0]!, 2)).toBe('{"city": "Os\n7');
   });
 
+  it("writes results in the order of their calls: the SDK adds the result of an approved call last", async () => {
+    const model = textModel(["Fine."]);
+    const call = (toolCallId: string) => ({ type: "tool-call" as const, toolCallId, toolName: "weather", input: {} });
+    const result = (toolCallId: string) => ({
+      type: "tool-result" as const,
+      toolCallId,
+      toolName: "weather",
+      output: { type: "text" as const, value: `result ${toolCallId}` },
+    });
+    await wrap(model, "hermes").doGenerate({
+      prompt: [
+        { role: "assistant", content: [call("a"), call("b")] },
+        { role: "tool", content: [result("b"), result("a")] },
+      ],
+    });
+    expect(textOf(model.asked[0]!, -1).match(/result \w/g)).toEqual(["result a", "result b"]);
+  });
+
+  it("asks for an output format in words where tools may be called: a server that enforced it would prevent every call", async () => {
+    const model = textModel([CALL, '{"sky": "clear"}']);
+    const schema = ai.jsonSchema<{ sky: string }>({ type: "object", properties: { sky: { type: "string" } } });
+    const { output } = await ai.generateText({
+      model: wrap(model, "hermes"),
+      prompt: "x",
+      tools: toolset([]),
+      output: ai.Output.object({ schema }),
+      stopWhen: ai.stepCountIs(2),
+    });
+    expect(output).toEqual({ sky: "clear" });
+    expect(model.asked.map(({ responseFormat }) => responseFormat)).toEqual([undefined, undefined]);
+    expect(textOf(model.asked[0]!, 0)).toMatch(/If you call no tool, answer with nothing but JSON .*\n.*"sky"/);
+    const plain = textModel(['{"sky": "clear"}']);
+    await ai.generateText({ model: wrap(plain, "hermes"), prompt: "x", output: ai.Output.object({ schema }) });
+    expect(plain.asked[0]!.responseFormat).toMatchObject({ type: "json" });
+  });
+
   it("no tool result can forge a control token", async () => {
     const call = '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>';
     const model = textModel([call, "Fine."]);
