@@ -7,6 +7,7 @@ import { ask, json, scripted, startGateway } from "./gateway/start.ts";
 import { tempFolder } from "./servers.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(existsSync);
+const LONG = "n".repeat(300);
 const EVIL = "<img src=x onerror=\"document.title='run'\"><b>bold</b>";
 
 describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: there is no Chromium)"}`, () => {
@@ -27,11 +28,11 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     ] as const;
     const gateway = await startGateway({ upstreams: { up: scripted([...script]) }, taps: [recorder.tap], recordings: folder });
     url = gateway.url;
-    for (const model of ["one", "two"]) {
+    for (const model of [LONG, "one", "two"]) {
       const body = JSON.stringify({ model, messages: [{ role: "user", content: EVIL }] });
       await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
     }
-    await gateway.ended(2);
+    await gateway.ended(3);
     await recorder.flush();
     const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
     browser = await chromium.launch({ executablePath: CHROMIUM!, args });
@@ -139,6 +140,36 @@ describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: ther
     await page.waitForResponse(/web\/exchanges$/); // the list is looked at again
     await page.waitForResponse(/web\/exchanges$/); // what came before is shown
     expect(await button.evaluate((node) => node === document.activeElement)).toBe(true);
+  });
+
+  test("an exchange that is chosen with the keyboard keeps the focus", async () => {
+    await open("exchanges");
+    const button = page.getByRole("button", { name: "openai-chat two → up" });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[aria-pressed="true"]:has-text("two")');
+    expect(await button.evaluate((node) => [node.ariaPressed, node === document.activeElement])).toEqual(["true", true]);
+  });
+
+  test("an exchange that is chosen while another is read is shown from its beginning", async () => {
+    await page.setViewportSize({ width: 1000, height: 150 });
+    await open("exchanges");
+    await page.getByRole("button", { name: "openai-chat one → up" }).click();
+    await page.waitForSelector("section");
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await page.getByRole("button", { name: LONG }).click();
+    await page.waitForSelector('[aria-pressed="true"]:has-text("nnn")');
+    const top = () => page.locator(".columns").evaluate((node) => node.getBoundingClientRect().top);
+    await expect.poll(top).toBeGreaterThanOrEqual(0);
+    expect(await top()).toBeLessThan(150);
+  });
+
+  test.each(["scan", "prompt", "translate", "exchanges"])("%s fits on a phone, whatever it shows", async (view) => {
+    await page.setViewportSize({ width: 375, height: 700 });
+    await open(view);
+    if (view === "exchanges") await page.getByRole("button", { name: LONG }).click();
+    await page.waitForSelector("section");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(375);
   });
 
   test("prompt: control tokens are told from data that looks like them", async () => {

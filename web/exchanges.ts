@@ -36,9 +36,12 @@ export function exchangesView(): HTMLElement[] {
     attempt(async () => {
       const found = await fetched<Listed[]>("web/exchanges");
       const now = JSON.stringify([found, chosen]);
-      if (now === last) return; // replacing the list would lose the keyboard focus
+      if (now === last) return;
       last = now;
+      const { activeElement } = document;
+      const focused = list.contains(activeElement) && activeElement instanceof HTMLButtonElement ? activeElement.value : "";
       list.replaceChildren(...found.map(itemOf));
+      if (focused) list.querySelector<HTMLElement>(`[value="${focused}"]`)?.focus({ preventScroll: true });
       if (found.length === 0)
         list.replaceChildren(el("li", {}, el("p", { className: "quiet", textContent: "No exchanges yet. Send the gateway a request." })));
     });
@@ -50,7 +53,7 @@ export function exchangesView(): HTMLElement[] {
       {},
       el(
         "button",
-        { type: "button", ariaPressed: `${name === chosen}`, onclick: () => choose(name) },
+        { type: "button", value: name, ariaPressed: `${name === chosen}`, onclick: () => choose(name) },
         el("strong", { textContent: visible(`${wire} ${model} → ${upstream}`) }),
         el("div", { className: "quiet", textContent: `${status}, ${outcome}, ${ms} ms, at ${new Date(at).toLocaleTimeString()}` }),
         ...paragraphs(anomalies, "wrong"),
@@ -65,7 +68,8 @@ export function exchangesView(): HTMLElement[] {
       if (chosen !== name) return; // another was chosen meanwhile
       detail.replaceChildren(...shown(found));
       await refresh();
-      if (detail.getBoundingClientRect().top >= innerHeight) detail.scrollIntoView(); // on a narrow screen it is below the list
+      const { top } = detail.getBoundingClientRect();
+      if (top < 0 || top >= innerHeight) detail.scrollIntoView(); // scrolled away, or below the list on a narrow screen
     });
 
   lock.addEventListener("submit", (event) => {

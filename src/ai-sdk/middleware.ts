@@ -15,13 +15,14 @@ import type {
   SharedV3Warning,
 } from "@ai-sdk/provider";
 import { collect } from "../core/fold.ts";
-import type { Event, Tool, ToolResult } from "../core/nouns.ts";
-import type { Dialect, Scanner } from "../dialects/dialect.ts";
+import type { Event, JsonObject, Tool, ToolResult } from "../core/nouns.ts";
+import type { Dialect, Scanner, ScannerOptions } from "../dialects/dialect.ts";
 import { getDialect } from "../dialects/registry.ts";
 import { bytesOf } from "../dialects/scan/scan.ts";
 import { scanText } from "../dialects/scan/streams.ts";
 import { Ending, idsBehind } from "../engines/ending.ts";
-import { callsAsText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
+import { callsAsText, formatText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
+import { placeAmong } from "../wires/calls.ts";
 import { inlineText, readResult, readToolCall, readTools } from "./prompt.ts";
 import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
 
@@ -89,14 +90,18 @@ class InBandCall {
         details: "tools in band are only offered: a call cannot be enforced",
       });
     }
-    const parts = prompt.flatMap((message) => (message.role === "assistant" ? message.content : []));
-    this.#idOf = idsBehind(parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
+    this.#idOf = idsBehind(prompt.flatMap((message) => (message.role === "assistant" ? idsIn(message.content) : [])));
   }
 
   params(): LanguageModelV3CallOptions {
-    const { tools: _, toolChoice: __, prompt, ...rest } = this.#params;
-    const messages = prompt.map((message) => this.#asText(message));
-    return { ...rest, prompt: this.#tools.length > 0 ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
+    const { tools: _, toolChoice: __, prompt, responseFormat: format, ...rest } = this.#params;
+    const messages = prompt.map((message, at) => this.#asText(message, prompt[at - 1]));
+    if (!this.#mayCall) return { ...rest, ...(format && { responseFormat: format }), prompt: messages };
+    const texts = [
+      this.#dialect.instructions(this.#tools),
+      ...(format?.type === "json" ? [formatText(format.schema as JsonObject | undefined)] : []),
+    ];
+    return { ...rest, prompt: instructed(messages, texts.join("\n\n")) };
   }
 
   readAnswer(result: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
@@ -119,19 +124,13 @@ class InBandCall {
   /** Scans each block of text from its start to its end; all other parts pass unchanged. */
   #reader(): TransformStream<LanguageModelV3StreamPart, LanguageModelV3StreamPart> {
     const parts = new PartStream("in-band-");
-    let scanner: Scanner | undefined;
-    let ending = new Ending();
+    let block: { readonly scanner: Scanner; readonly ending: Ending } | undefined;
     let called = false;
     /** The end of the open block, also if the model's stream lacks it: the scanner may still hold text, or a call. */
     const end = (): LanguageModelV3StreamPart[] => {
-      const rest = scanner ? ending.flush(this.#said(scanner.flush())) : [];
-      scanner = undefined;
+      const rest = block ? block.ending.flush(this.#said(block.scanner.flush())) : [];
+      block = undefined;
       return [...rest.flatMap((event) => parts.take(event)), ...parts.leave()];
-    };
-    const begin = (): Scanner => {
-      ending = new Ending();
-      scanner = this.#dialect.createScanner(this.#scannerOptions());
-      return scanner;
     };
     const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
       switch (part.type) {
@@ -140,7 +139,8 @@ class InBandCall {
         case "text-start":
           return end();
         case "text-delta":
-          return ending.see(this.#said((scanner ?? begin()).feed(part.delta))).flatMap((event) => parts.take(event));
+          block ??= { scanner: this.#dialect.createScanner(this.#scannerOptions()), ending: new Ending() };
+          return block.ending.see(this.#said(block.scanner.feed(part.delta))).flatMap((event) => parts.take(event));
         case "text-end":
           return end();
         case "finish": {
@@ -165,19 +165,25 @@ class InBandCall {
     });
   }
 
+  get #mayCall(): boolean {
+    return this.#tools.length > 0;
+  }
+
   /** Where no call may be made, a call in the text is only quoted. */
   #said(events: Event[]): Event[] {
-    return this.#tools.length > 0 ? events : events.flatMap(asText);
+    return this.#mayCall ? events : events.flatMap(asText);
   }
 
-  #scannerOptions() {
-    return { tools: this.#tools, mintId: () => this.#idOf(this.#calls++) };
+  /** Where no call may be made, nothing waits to become one: an answer in JSON may begin like a call. */
+  #scannerOptions(): ScannerOptions {
+    const mintId = () => this.#idOf(this.#calls++);
+    return { tools: this.#tools, mintId, ...(!this.#mayCall && { callsInThinking: "ignore", maxCallChars: 1 }) };
   }
 
-  #asText(message: LanguageModelV3Message): LanguageModelV3Message {
+  #asText(message: LanguageModelV3Message, before: LanguageModelV3Message | undefined): LanguageModelV3Message {
     switch (message.role) {
       case "tool":
-        return { role: "user", content: this.#resultsAsText(message.content) };
+        return { role: "user", content: this.#resultsAsText(message.content, before?.role === "assistant" ? idsIn(before.content) : []) };
       case "assistant":
         return { ...message, content: callsAsText(message.content, this.#dialect, PARTS) };
       default:
@@ -185,11 +191,12 @@ class InBandCall {
     }
   }
 
-  #resultsAsText(parts: ToolPart[]): UserPart[] {
+  #resultsAsText(parts: ToolPart[], ids: readonly string[]): UserPart[] {
     const results: ToolResult[] = [];
     const files: UserPart[] = [];
-    for (const part of parts) {
-      if (part.type !== "tool-result") continue;
+    const given = parts.filter((part) => part.type === "tool-result");
+    const placeOf = placeAmong(ids);
+    for (const part of given.toSorted((one, other) => placeOf(one.toolCallId) - placeOf(other.toolCallId))) {
       const { output } = part;
       if (output.type === "content") files.push(...(output.value as { type: string }[]).filter(isFile));
       const result = readResult(part);
@@ -204,6 +211,8 @@ type PartsOf<Role> = Extract<LanguageModelV3Message, { role: Role }>["content"];
 type AssistantPart = PartsOf<"assistant">[number];
 type ToolPart = PartsOf<"tool">[number];
 type UserPart = PartsOf<"user">[number];
+
+const idsIn = (parts: AssistantPart[]): string[] => parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
 
 /**
  * From `ai` 7 on, a file in a result has the form of a user's file and is passed on as it is; a text file becomes part of the result's

@@ -5,8 +5,8 @@
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../dialects/dialect.ts";
 import { literal } from "../dialects/grammar/gbnf.ts";
-import { callsOf } from "../dialects/transcript.ts";
 import { inRounds, withResultsFirst } from "../wires/adapt-messages.ts";
+import { inCallOrder } from "../wires/calls.ts";
 import { withLabels } from "../wires/media.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
@@ -39,19 +39,6 @@ export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Op
     warnings.add("converted", `${what} became ${into}: the upstream takes text only`);
   }
   return { request, prompt, warnings: warnings.list };
-}
-
-/** Sorts the results of a round by the order of its calls: in most templates only the order tells which call a result belongs to. */
-function inCallOrder(messages: readonly Message[]): Message[] {
-  let places = new Map<string, number>();
-  let behind = 0;
-  const placed = messages.map((message, i) => {
-    if (message.role === "tool") return { message, place: behind + (places.get(message.id) ?? places.size) / (places.size + 1) };
-    if (message.role === "assistant") places = new Map(callsOf(message.content).map(({ id }, n) => [id, n]));
-    behind = i + 1;
-    return { message, place: i };
-  });
-  return placed.toSorted((one, other) => one.place - other.place).map(({ message }) => message);
 }
 
 /**

@@ -64,4 +64,23 @@ export const saidIn = (messages: readonly Message[]): Part[] =>
 
 /** The ids of the calls in messages. */
 export const callIds = (messages: readonly Message[]): string[] =>
-  saidIn(messages).flatMap((part) => ("id" in part && part.id !== undefined ? part.id : []));
+  saidIn(messages).flatMap((part) => ("id" in part ? (part.id ?? []) : []));
+
+/** Where the result of a call belongs among the results of an answer with these calls: from 0 to 1, which is for unknown calls. */
+export function placeAmong(ids: readonly string[]): (id: string) => number {
+  const places = new Map(ids.map((id, n) => [id, n / ids.length]));
+  return (id) => places.get(id) ?? 1;
+}
+
+/** Sorts the results of a round by the order of its calls: in most templates only the order tells which call a result belongs to. */
+export function inCallOrder(messages: readonly Message[]): Message[] {
+  let placeOf = placeAmong([]);
+  let behind = 0;
+  const placed = messages.map((message, i): [number, Message] => {
+    if (message.role === "tool") return [behind + placeOf(message.id), message];
+    if (message.role === "assistant") placeOf = placeAmong(callIds([message]));
+    behind = i + 1;
+    return [i, message];
+  });
+  return placed.toSorted(([one], [other]) => one - other).map(([, message]) => message);
+}

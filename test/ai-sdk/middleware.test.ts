@@ -48,21 +48,54 @@ const textOf = (options: LanguageModelV3CallOptions, at: number): string => {
   return typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
 };
 
+const weather = { type: "function", name: "weather", inputSchema: { type: "object" } };
+
+/** What the middleware makes of a stream. */
+async function readStream(dialect: string, given: LanguageModelV3StreamPart[], options: object = { tools: [weather] }) {
+  const { transformParams, wrapStream } = toolsInBand({ dialect });
+  const params = await transformParams({ params: { prompt: [], ...options } });
+  const wrapped: { stream: AsyncIterable<LanguageModelV3StreamPart> } = await wrapStream({
+    doStream: async () => ({ stream: streamOf(given) }),
+    params,
+  });
+  const parts: LanguageModelV3StreamPart[] = [];
+  for await (const part of wrapped.stream) parts.push(part);
+  return parts;
+}
+const delta = (text: string) => ({ type: "text-delta" as const, id: "t", delta: text });
+const deltasOf = (parts: LanguageModelV3StreamPart[], type: "text-delta" | "reasoning-delta"): string[] =>
+  parts.flatMap((part) => (part.type === type ? [part.delta] : []));
+
+describe("the first piece of a text", () => {
+  it("counts if it is blank", async () => {
+    expect(deltasOf(await readStream("hermes", [delta("\n"), delta("\n  Hi")]), "text-delta").join("")).toBe("\n\n  Hi");
+  });
+
+  it("may be a whole call: blanks behind it are no text", async () => {
+    const call = '<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>';
+    const parts = await readStream("hermes", [delta(call), delta("\n")]);
+    expect(parts.map(({ type }) => type)).toEqual(["tool-input-start", "tool-input-delta", "tool-input-end", "tool-call"]);
+  });
+});
+
+describe.each([{}, { tools: [weather], toolChoice: { type: "none" } }])("where no call may be made: %j", (options) => {
+  it.each(listDialects().map(({ id }) => id))("an answer in JSON streams as it arrives: %s", async (dialect) => {
+    const pieces = ["{", '"name": "Ada", ', '"parameters": ["a', " line", '"]', "}"];
+    const said = deltasOf(await readStream(dialect, pieces.map(delta), options), "text-delta");
+    expect([said.slice(0, 2).join(""), said.join("")]).toEqual([pieces.slice(0, 2).join(""), pieces.join("")]);
+  });
+
+  it("a call inside thinking that was never closed is thinking", async () => {
+    const thought = 'Maybe <tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>';
+    const parts = await readStream("hermes", [...`<think>${thought}`].map(delta), options);
+    expect(deltasOf(parts, "reasoning-delta").join("")).toBe(thought);
+    expect(deltasOf(parts, "text-delta")).toEqual([]);
+  });
+});
+
 describe("a stream that breaks off without the end of its text", () => {
-  const partsOf = async (...given: LanguageModelV3StreamPart[]) => {
-    const { transformParams, wrapStream } = toolsInBand({ dialect: "hermes" });
-    const tools = [{ type: "function", name: "weather", inputSchema: { type: "object" } }];
-    const params = await transformParams({ params: { prompt: [], tools } });
-    const wrapped: { stream: AsyncIterable<LanguageModelV3StreamPart> } = await wrapStream({
-      doStream: async () => ({ stream: streamOf(given) }),
-      params,
-    });
-    const parts: LanguageModelV3StreamPart[] = [];
-    for await (const part of wrapped.stream) parts.push(part);
-    return parts;
-  };
+  const partsOf = (...given: LanguageModelV3StreamPart[]) => readStream("hermes", given);
   const finish = { type: "finish" as const, finishReason: { unified: "stop" as const, raw: undefined }, usage: usageOf({}) };
-  const delta = (text: string) => ({ type: "text-delta" as const, id: "t", delta: text });
 
   it("loses nothing that the scanner still holds", async () => {
     const parts = await partsOf({ type: "text-start", id: "t" }, delta("2 <tool"));
@@ -74,7 +107,7 @@ describe("a stream that breaks off without the end of its text", () => {
     const parts = await partsOf({ type: "text-start", id: "t" }, delta("Look: "), delta(call), delta("\n<"), finish);
     expect(parts.at(-1)).toMatchObject({ type: "finish", finishReason: { unified: "tool-calls" } });
     expect(parts.filter(({ type }) => type === "text-start")).toHaveLength(parts.filter(({ type }) => type === "text-end").length);
-    expect(parts.flatMap((part) => (part.type === "text-delta" ? [part.delta] : [])).join("")).toBe("Look: \n<");
+    expect(deltasOf(parts, "text-delta").join("")).toBe("Look: \n<");
   });
 });
 
@@ -227,6 +260,42 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
       )}\nAnd:`,
     );
     expect(textOf(model.asked[0]!, 2)).toBe('{"city": "Os\n7');
+  });
+
+  it("writes results in the order of their calls: the SDK adds the result of an approved call last", async () => {
+    const model = textModel(["Fine."]);
+    const call = (toolCallId: string) => ({ type: "tool-call" as const, toolCallId, toolName: "weather", input: {} });
+    const result = (toolCallId: string) => ({
+      type: "tool-result" as const,
+      toolCallId,
+      toolName: "weather",
+      output: { type: "text" as const, value: `result ${toolCallId}` },
+    });
+    await wrap(model, "hermes").doGenerate({
+      prompt: [
+        { role: "assistant", content: [call("a"), call("b")] },
+        { role: "tool", content: [result("b"), result("a")] },
+      ],
+    });
+    expect(textOf(model.asked[0]!, -1).match(/result \w/g)).toEqual(["result a", "result b"]);
+  });
+
+  it("asks for an output format in words where tools may be called: a server that enforced it would prevent every call", async () => {
+    const model = textModel([CALL, '{"sky": "clear"}']);
+    const schema = ai.jsonSchema<{ sky: string }>({ type: "object", properties: { sky: { type: "string" } } });
+    const { output } = await ai.generateText({
+      model: wrap(model, "hermes"),
+      prompt: "x",
+      tools: toolset([]),
+      output: ai.Output.object({ schema }),
+      stopWhen: ai.stepCountIs(2),
+    });
+    expect(output).toEqual({ sky: "clear" });
+    expect(model.asked.map(({ responseFormat }) => responseFormat)).toEqual([undefined, undefined]);
+    expect(textOf(model.asked[0]!, 0)).toMatch(/If you call no tool, answer with nothing but JSON .*\n.*"sky"/);
+    const plain = textModel(['{"sky": "clear"}']);
+    await ai.generateText({ model: wrap(plain, "hermes"), prompt: "x", output: ai.Output.object({ schema }) });
+    expect(plain.asked[0]!.responseFormat).toMatchObject({ type: "json" });
   });
 
   it("no tool result can forge a control token", async () => {

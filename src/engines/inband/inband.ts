@@ -8,6 +8,7 @@
 import type { Event, Media, Message, Opaque, Part, Request, Text, ToolResult } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Scanner } from "../../dialects/dialect.ts";
 import { settingOf } from "../../dialects/variant.ts";
+import { inCallOrder } from "../../wires/calls.ts";
 import { around, warning } from "../around.ts";
 import { unlessAborted } from "../bounded.ts";
 import type { Disposing } from "../disposing.ts";
@@ -17,7 +18,7 @@ import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
 import { DialectFinder, type DialectSetting } from "./dialects.ts";
 import { type Holding, held, withFunctions } from "./request.ts";
-import { callsAsText, type PartMake, resultsAsText } from "./text.ts";
+import { callsAsText, formatText, type PartMake, resultsAsText } from "./text.ts";
 
 export interface InbandOptions {
   /** Default: `auto`. */
@@ -175,7 +176,7 @@ function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }
     messages.push({ role: "user", content: [{ type: "text", text: resultsAsText(results, dialect) }, ...media] });
     results = [];
   };
-  for (const message of request.messages) {
+  for (const message of inCallOrder(request.messages)) {
     if (message.role === "tool") {
       results.push(message);
       continue;
@@ -189,16 +190,13 @@ function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }
   }
   answerCalls();
   const mayCall = tools.length > 0 && toolChoice !== "none";
-  const texts = [...(tools.length > 0 ? [dialect.instructions(tools)] : []), ...(mayCall && output ? [formatText(output)] : [])];
+  const texts = [...(tools.length > 0 ? [dialect.instructions(tools)] : []), ...(mayCall && output ? [formatText(output.schema)] : [])];
   return {
     ...request,
     ...(output && !mayCall ? { output } : {}),
     messages: texts.length > 0 ? instructed(messages, texts.join("\n\n")) : messages,
   };
 }
-
-const formatText = ({ schema }: NonNullable<Request["output"]>): string =>
-  `If you call no tool, answer with nothing but ${schema ? `JSON that fits this schema:\n${JSON.stringify(schema)}` : "one JSON object."}`;
 
 /** Adds `text` to the system message, or as a new one. */
 function instructed(messages: readonly Message[], text: string): Message[] {

@@ -2,7 +2,7 @@
  * Writes calls and results as text of a conversation, in a dialect's own form, for a server that is sent no tools. Works on message parts
  * of any type, ours and the AI SDK's.
  */
-import type { ToolResult } from "../../core/nouns.ts";
+import type { JsonObject, ToolResult } from "../../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall } from "../../dialects/dialect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 
@@ -10,6 +10,10 @@ import { promptText } from "../../dialects/prompt.ts";
 const unforged = (prompt: Prompt): string => promptText(prompt, { neutralize: true });
 
 export const resultsAsText = (results: ToolResult[], dialect: Dialect): string => unforged(dialect.renderToolResults(results));
+
+/** Asks for a format in words: a server that enforced it would prevent every call. */
+export const formatText = (schema: JsonObject | undefined): string =>
+  `If you call no tool, answer with nothing but ${schema ? `JSON that fits this schema:\n${JSON.stringify(schema)}` : "one JSON object."}`;
 
 /** How to read and build message parts of one type. */
 export interface PartMake<P> {

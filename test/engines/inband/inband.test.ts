@@ -117,3 +117,23 @@ test("a request that no grammar holds does not ask the server what it is", async
   await all(createInband(engine, { dialect: "hermes" }).generate(request));
   expect(asked).toBe(0);
 });
+
+test("results are written in the order of their calls, in whatever order the client sends them", async () => {
+  const asked: Request[] = [];
+  const script = createScripted((sent) => {
+    asked.push(sent);
+    return [{ type: "finish", reason: "stop" }];
+  });
+  const call = (id: string) => ({ type: "tool-call" as const, id, name: "look", arguments: {} });
+  const result = (id: string) => ({ role: "tool" as const, id, name: "look", output: `result ${id}` });
+  const broken = { type: "malformed" as const, id: "b", raw: "look(", code: "bad-arguments" as const, reason: "odd" };
+  const messages: Request["messages"] = [
+    ...request.messages,
+    { role: "assistant", content: [call("a"), broken, call("c")] },
+    result("c"),
+    result("b"),
+    result("a"),
+  ];
+  await all(createInband(script, { dialect: "hermes" }).generate({ ...request, messages }));
+  expect(JSON.stringify(asked[0]?.messages.at(-1)).match(/result \w/g)).toEqual(["result a", "result b", "result c"]);
+});
