@@ -304,6 +304,32 @@ describe("MediaPipe", () => {
     expect(seen.cancelled).toBe(2);
   });
 
+  test("a request that is aborted while it waits ends at once, and the one behind it still waits", async () => {
+    const { fake, seen } = inference("one two three four five");
+    const engine = createMediaPipe(fake, { dialect: gemma4 });
+    const gate = new AbortController();
+    const ended: { i: number; running: number }[] = [];
+    const answers = [undefined, gate.signal, undefined].map(async (signal, i) => {
+      const { finish } = collect(await all(engine.generate(request, { signal })));
+      ended.push({ i, running: seen.running });
+      return finish?.error?.code ?? finish?.reason;
+    });
+    await new Promise(setImmediate);
+    gate.abort();
+    expect(await Promise.all(answers)).toEqual(["stop", "aborted", "stop"]);
+    expect(ended[0]).toEqual({ i: 1, running: 1 });
+    expect(seen.prompts).toHaveLength(2);
+  });
+
+  test("a request that is aborted while its options are set is not begun", async () => {
+    const { fake, seen } = inference("one");
+    const gate = new AbortController();
+    const setting: MediaPipeInference = { ...fake, setOptions: async () => gate.abort() };
+    const events = await all(createMediaPipe(setting, { dialect: gemma4 }).generate(request, { signal: gate.signal }));
+    expect(events.at(-1)).toMatchObject({ type: "finish", error: { code: "aborted" } });
+    expect(seen.prompts).toEqual([]);
+  });
+
   test("an abort stops it", async () => {
     const { fake, seen } = inference("one two three four five");
     const gate = new AbortController();
