@@ -32,7 +32,7 @@ const entries = [
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 30_723,
+    limit: 31_320,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },

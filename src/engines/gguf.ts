@@ -15,7 +15,7 @@ export class GgufError extends Error {
 
 export type GgufValue = string | number | boolean | GgufList;
 
-/** Of a list of lists, only the length is kept. */
+/** Of a list of lists, or of a great many numbers, only the length is kept. */
 export interface GgufList {
   readonly length: number;
   readonly numbers?: readonly number[];
@@ -87,6 +87,8 @@ const MAX_HEAD = 1 << 27;
 const MAX_KEY = 1 << 16;
 const MAX_TEXT = 1 << 22;
 const MAX_DEPTH = 8;
+/** More than a vocabulary has. The head of a file has room for a hundred times as many, and reading those would take half a minute. */
+const MAX_NUMBERS = 1 << 20;
 const MAX_DIMS = 4;
 const MAGIC = Buffer.from("GGUF");
 const CUT = "it is cut off, or its metadata is broken";
@@ -144,6 +146,10 @@ async function readValue(bytes: Bytes, type: number, depth = 0): Promise<GgufVal
   const each = SCALARS[of];
   if (each) {
     const [size, read] = each;
+    if (length > MAX_NUMBERS) {
+      bytes.skip(length * size);
+      return { length };
+    }
     const all = await bytes.take(length * size);
     return { length, numbers: Array.from({ length }, (_, i) => Number(read(all.subarray(i * size, (i + 1) * size)))) };
   }

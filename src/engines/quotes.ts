@@ -7,70 +7,57 @@ import type { Event } from "../core/nouns.ts";
 import { beginningAtEnd } from "./stops.ts";
 
 /** Unicode noncharacters, which do not occur in text; one for each first character of a mark. */
+const STAND_INS = /[\ufdd0-\ufdef]/g;
 const FIRST_STAND_IN = 0xfdd0;
 
 export class Quotes<Said extends { readonly text: string }> {
-  readonly #marks: readonly string[];
-  readonly #standIns: ReadonlyMap<string, string>;
-  readonly #firsts: ReadonlyMap<string, string>;
+  /** The first characters of marks, in the order of their stand-ins. */
+  readonly #firsts: readonly string[];
+  /** Each mark, and what the scanner gets for it, which is as long. */
+  readonly #marks: readonly (readonly [mark: string, quoted: string])[];
   /** Plain text whose end may be the beginning of a mark. */
   #held: Said[] = [];
   #hasQuoted = false;
 
   constructor(marks: readonly string[]) {
-    this.#marks = marks.filter((mark) => mark.length > 1);
-    const firsts = [...new Set(this.#marks.map((mark) => mark.charAt(0)))];
-    this.#standIns = new Map(firsts.map((first, i) => [first, String.fromCharCode(FIRST_STAND_IN + i)]));
-    this.#firsts = new Map([...this.#standIns].map(([first, standIn]) => [standIn, first]));
+    const long = marks.filter((mark) => mark.length > 1);
+    this.#firsts = [...new Set(long.map((mark) => mark.charAt(0)))];
+    const standInOf = (mark: string) => String.fromCharCode(FIRST_STAND_IN + this.#firsts.indexOf(mark.charAt(0)));
+    this.#marks = long.map((mark) => [mark, standInOf(mark) + mark.slice(1)]);
   }
 
   /** Takes text of plain tokens; returns what can go to the scanner now. */
   feed(said: Said): Said[] {
     this.#held.push(said);
-    let text = textOf(this.#held);
-    for (const mark of this.#marks) {
-      for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark)) {
-        this.#replace(at, this.#standIns.get(mark.charAt(0)) ?? "");
-        text = textOf(this.#held);
-      }
+    const given = this.#held.map((one) => one.text).join("");
+    const text = this.#marks.reduce((text, [mark, quoted]) => text.replaceAll(mark, () => quoted), given);
+    if (text !== given) {
+      this.#hasQuoted = true;
+      let end = 0;
+      this.#held = this.#held.map((one) => {
+        end += one.text.length;
+        return { ...one, text: text.slice(end - one.text.length, end) };
+      });
     }
-    const keep = Math.max(0, ...this.#marks.map((mark) => beginningAtEnd(text, mark)));
-    const free: Said[] = [];
-    for (let rest = text.length; this.#held.length > 0 && rest - this.#held[0]!.text.length >= keep; ) {
-      const said = this.#held.shift()!;
-      rest -= said.text.length;
-      free.push(said);
-    }
-    return free;
+    const keep = Math.max(0, ...this.#marks.map(([mark]) => beginningAtEnd(text, mark)));
+    let rest = text.length;
+    const kept = this.#held.findIndex((one) => {
+      rest -= one.text.length;
+      return rest < keep;
+    });
+    return this.#held.splice(0, kept < 0 ? this.#held.length : kept);
   }
 
   flush(): Said[] {
-    const held = this.#held;
-    this.#held = [];
-    return held;
-  }
-
-  #replace(at: number, standIn: string): void {
-    this.#hasQuoted = true;
-    let before = 0;
-    this.#held = this.#held.map((said) => {
-      const { text } = said;
-      const place = at - before;
-      before += text.length;
-      const isHere = place >= 0 && place < text.length;
-      return isHere ? { ...said, text: text.slice(0, place) + standIn + text.slice(place + 1) } : said;
-    });
+    return this.#held.splice(0);
   }
 
   restore(events: Event[]): Event[] {
     if (!this.#hasQuoted) return events;
     return events.map((event) => {
       const text = JSON.stringify(event);
-      const standIns = [...this.#firsts.keys()].filter((standIn) => text.includes(standIn));
-      if (standIns.length === 0) return event;
-      return JSON.parse(standIns.reduce((text, standIn) => text.replaceAll(standIn, this.#firsts.get(standIn) ?? ""), text)) as Event;
+      const restored = text.replace(STAND_INS, (standIn) => this.#firsts[standIn.charCodeAt(0) - FIRST_STAND_IN] ?? standIn);
+      return restored === text ? event : (JSON.parse(restored) as Event);
     });
   }
 }
-
-const textOf = (held: readonly { readonly text: string }[]): string => held.map((said) => said.text).join("");

@@ -72,6 +72,12 @@ export const marksOf = ({ preserved, stops }: Dialect): readonly string[] => [..
 export const unusedBy = ({ gbnf }: Pick<Grammar, "gbnf">, marks: readonly string[]): readonly string[] =>
   marks.filter((text) => !gbnf.includes(literal(text).slice(1, -1)));
 
+/** The marks that can only be quotations in the answer, since a grammar covers it from the first token to the last. */
+export function quotedUnder(grammar: Grammar | undefined, { output, toolChoice }: Request, dialect: Dialect): readonly string[] {
+  const isWhole = grammar !== undefined && grammar.gbnf !== "" && grammar.triggers.length === 0;
+  return isWhole && (output !== undefined || toolChoice !== "none") ? unusedBy(grammar, marksOf(dialect)) : [];
+}
+
 export const contextError = (used: number, limit: number): ErrorInfo => ({
   code: "context-length",
   message: `the prompt has ${used} tokens, but the model's context holds only ${limit}`,

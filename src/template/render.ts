@@ -5,7 +5,7 @@ import { thinkingOption } from "../dialects/options.ts";
 import type { Numeral } from "../dialects/print.ts";
 import { callsOf, textOf } from "../dialects/transcript.ts";
 import { conversationOf, type Form } from "./conversation.ts";
-import { mend, STRING, stringOf } from "./mend.ts";
+import { helpers, mend } from "./mend.ts";
 
 export interface TemplateOptions extends Omit<RenderOptions, "variant" | "bos"> {
   /** From the tokenizer's configuration. Default: empty, because most tokenizers add the BOS token themselves. */
@@ -23,6 +23,7 @@ export class TemplateError extends Error {
 export async function renderWithTemplate(template: string, request: Request, options: TemplateOptions = {}): Promise<string> {
   const { Template } = await loadJinja();
   const numerals = new Numerals(request);
+  const functions = helpers();
   const tried = new Set<string>();
   let failure: unknown;
   try {
@@ -36,7 +37,7 @@ export async function renderWithTemplate(template: string, request: Request, opt
       if (tried.has(said)) return undefined;
       tried.add(said);
       try {
-        return numerals.restored(parsed.render({ ...variables, messages, tools }));
+        return numerals.restored(parsed.render({ ...variables, ...functions, messages, tools }));
       } catch (error) {
         failure ??= error;
         return undefined;
@@ -167,7 +168,6 @@ function variablesOf(template: string, request: Request, options: TemplateOption
     eos_token: eosToken,
     tool_definition: "", // Llama 4's template appends to it without defining it
     [CLOCK]: (format: string) => strftime(format, now),
-    [STRING]: stringOf,
     // Each setting has several names: one in Qwen and GLM, others in DeepSeek, Cohere and Kimi.
     ...(thinking !== undefined && { enable_thinking: thinking, thinking, reasoning: thinking }),
     ...(known !== undefined && { reasoning_effort: known, thinking_effort: known }),

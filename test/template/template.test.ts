@@ -345,6 +345,22 @@ describe("what the jinja package lacks", () => {
   });
 });
 
+describe("a template that repeats without end fails", () => {
+  const USED = "{% set used = range(1999990) %}"; // almost all repetitions that a rendering may have
+  test.each([
+    ["over a range", "{% for i in range(1000000000) %}{% endfor %}"],
+    ["over an endless range", "{{ range(0, 1, 0) }}"],
+    ["over a list", `${USED}{% for a in [1, 2, 3, 4] %}{% for b in [1, 2, 3, 4] %}{{ a }}{% endfor %}{% endfor %}`],
+    ["in a macro", `${USED}{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(4) }}`],
+  ])("%s", async (_, template) => {
+    await expect(renderWithTemplate(template, asked([user]))).rejects.toThrow("it takes more than 2000000 steps");
+  });
+  test("and ranges are otherwise as in Python", async () => {
+    const template = "{{ range(3) }} {{ range(2, 4) }} {{ range(5, 0, -2) }} {{ range(0, 5, 2) }} {{ range(4, 2) }}";
+    expect(await renderWithTemplate(template, asked([user]))).toBe("[0, 1, 2] [2, 3] [5, 3, 1] [0, 2, 4] []");
+  });
+});
+
 describe("errors are one line", () => {
   test.each(["{% if %}", "{{ raise_exception('no\n system') }}", "{{ messages() }}"])("%j", async (template) => {
     await expect(renderWithTemplate(template, asked([user, called]))).rejects.toThrow(/^the template failed: .+$/);

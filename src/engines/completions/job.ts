@@ -1,8 +1,8 @@
 /** Turns a request into the job for a server that completes text. */
 import type { JsonObject, Opaque, Request, Warning } from "../../core/nouns.ts";
-import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import type { Dialect, Prompt } from "../../dialects/dialect.ts";
 import { held } from "../inband/request.ts";
-import { marksOf, type Rendered, unusedBy } from "../rendered.ts";
+import { marksOf, quotedUnder, type Rendered } from "../rendered.ts";
 import type { Backend, Job } from "./backends.ts";
 
 /** The token limit for servers that would stop after 16 tokens by default, if their context size is unknown. */
@@ -43,13 +43,12 @@ export function jobOf(
   backend: Backend,
   { prompt, text, limit, controls = new Map() }: Sent,
 ): { job: Job; quoted: readonly string[]; warnings: readonly Warning[] } {
-  const { model, sampling = {}, output, tools, toolChoice, extra = [] } = request;
+  const { model, sampling = {}, output, tools, extra = [] } = request;
   // Ollama can enforce a schema, though no grammar.
   const format = backend.id === "ollama" && output && tools.length === 0 ? (output.schema ?? { type: "object" }) : undefined;
   const { output: _, ...rest } = request;
   const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, prompt);
-  const isHeld = format !== undefined || (isWhole(grammar) && (output !== undefined || toolChoice !== "none"));
-  const quoted = isHeld ? unusedBy(grammar ?? NO_GRAMMAR, marksOf(dialect)) : [];
+  const quoted = format ? marksOf(dialect) : quotedUnder(grammar, request, dialect);
   const isMark = (mark: string): boolean => !quoted.includes(mark);
   // The client's, and the window that the configuration sets; of two values, the first counts, as in the wire.
   const options: JsonObject = Object.assign({}, ...extra.flatMap((opaque) => (carries(backend, opaque) ? [opaque.data] : [])).toReversed());
@@ -93,7 +92,3 @@ function lossesOf(
   ];
   return losses.flatMap(([isLost, code, message]) => (isLost ? [{ code, message }] : []));
 }
-
-/** The grammar covers the answer from the first token to the last, so nothing else ends it. */
-const isWhole = (grammar: Grammar | undefined): boolean => grammar !== undefined && grammar.gbnf !== "" && grammar.triggers.length === 0;
-const NO_GRAMMAR = { gbnf: "" };

@@ -100,10 +100,12 @@ export class Tokens {
     if (!this.#tokenize.alwaysControl) return ask(data, false);
     // Sent after its control token: some tokenizers treat the beginning of a text differently from its middle.
     const ids = (await ask(after + data, true)).slice(after === "" ? 0 : 1);
-    if (data.length < 2 || !ids.some((id) => forbidden.has(id))) return ids;
+    if (!ids.some((id) => forbidden.has(id))) return ids;
     // The tokenizer found a control token that no known spelling explains: the data is split until none is left.
-    const middle = data.length >> 1;
-    const halves = [data.slice(0, middle), data.slice(middle)];
+    const chars = [...data]; // not code units: half a surrogate pair is no text that a tokenizer can read
+    if (chars.length < 2) return ids;
+    const middle = chars.length >> 1;
+    const halves = [chars.slice(0, middle).join(""), chars.slice(middle).join("")];
     return (await eachOf(halves, (half) => this.#data({ data: half, after }, forbidden, ask))).flat();
   }
 

@@ -36,6 +36,8 @@ export class Rescue {
   /** How many characters the scanner has taken without an event for them yet. */
   #pending = 0;
   #heldChars = 0;
+  /** A call is held. */
+  #called = false;
   /** Whether anything but blanks was said, and the end of what was said. */
   #spoke = false;
   #before = "";
@@ -111,7 +113,7 @@ export class Rescue {
       return;
     }
     this.#hold(event);
-    if (!(holding || this.#mayBegin(event)) || !this.#isGood(event)) this.#giveUp(out);
+    if (!this.#isGood(event)) this.#giveUp(out);
     else if (event.type === "thinking-end") append(out, this.#unheld());
   }
 
@@ -120,18 +122,20 @@ export class Rescue {
     this.#heldChars += bytesOf(event).length;
   }
 
-  /** Whether a call or thinking may begin here. */
-  #mayBegin(event: Event): boolean {
-    if (event.type === "thinking-start") return !this.#spoke && !this.#thinks;
-    return (
-      event.type === "control" || (!(this.#code.inside("") || this.#code.shown) && leadsToCall(this.#before.slice(-MAX_LEAD), this.#asked))
-    );
+  /** Whether a call may begin here. */
+  #mayCall(): boolean {
+    return !(this.#code.inside("") || this.#code.shown) && leadsToCall(this.#before.slice(-MAX_LEAD), this.#asked);
   }
 
   #isGood(event: Event): boolean {
     if (event.type === "malformed") return false;
+    if (event.type === "thinking-start") return !this.#spoke && !this.#thinks && !this.#called;
     if (event.type === "thinking-end") return Boolean(event.raw); // otherwise it was never closed
-    if (event.type === "tool-start") return this.#tools.some(({ name }) => name === event.name);
+    if (event.type === "tool-start") {
+      const may = this.#called || this.#mayCall();
+      this.#called = true;
+      return may && this.#tools.some(({ name }) => name === event.name);
+    }
     if (event.type !== "tool-end") return true;
     if (/^\s*`/.test(event.raw ?? "")) return false; // the dialect took a code fence as part of the call
     // After other text, a call that was made before is being talked about, and a call without a mark is an example.
@@ -171,7 +175,7 @@ export class Rescue {
 
   /** The held events are no leak: either control tokens, or calls that text follows; in that case all of the answer is text. */
   #release(out: Event[]): void {
-    if (this.#held.some(({ type }) => type === "tool-end")) this.#giveUp(out);
+    if (this.#called) this.#giveUp(out);
     else this.#speak(this.#unheld().map(bytesOf).join(""), out);
   }
 

@@ -9,8 +9,11 @@ import type { Prompt } from "../../dialects/dialect.ts";
 import { forgeries } from "../../dialects/prompt.ts";
 import { append } from "../append.ts";
 
-/** A character has at most four bytes, so it may be split over four tokens. */
-const MAX_SPLIT = 4;
+/**
+ * How many tokens in a row may end within a character. One character takes at most four, but the token that ends it may begin the next one,
+ * and broken characters may precede it.
+ */
+const MAX_SPLIT = 32;
 /** How many earlier tokens the detokenizer needs to decide about a leading blank. */
 const BEFORE = 3;
 

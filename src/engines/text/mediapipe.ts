@@ -7,7 +7,7 @@
 
 import type { LlmInference } from "@mediapipe/tasks-genai";
 import { promptText } from "../../dialects/prompt.ts";
-import { onAbort } from "../bounded.ts";
+import { onAbort, unlessAborted } from "../bounded.ts";
 import type { Disposing } from "../disposing.ts";
 import type { Engine } from "../engine.ts";
 import { Inbox } from "../inbox.ts";
@@ -40,8 +40,7 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
         over = resolve;
       });
       try {
-        await before;
-        if (signal?.aborted) return;
+        await unlessAborted(signal, before);
         const { temperature, topK, seed } = sampling;
         const asked = {
           ...(temperature !== undefined && { temperature }),
@@ -50,10 +49,11 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
         };
         await inference.setOptions({ ...unset, ...asked });
         unset = Object.fromEntries(Object.keys(asked).map((option) => [option, undefined]));
+        if (signal?.aborted) return;
         isOurs = false;
         yield* pieces(inference, promptText(prompt, { neutralize: true }), signal, over);
       } finally {
-        if (isOurs) over();
+        if (isOurs) void before.then(over); // after an abort, the one before may still be running
       }
     },
     close: async () => inference.close(),

@@ -14,7 +14,8 @@ import type { Engine, GenerateOptions } from "../engine.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing } from "../finish.ts";
 import { type Holding, held } from "../inband/request.ts";
-import { marksOf, rendered } from "../rendered.ts";
+import { Quotes } from "../quotes.ts";
+import { marksOf, quotedUnder, rendered } from "../rendered.ts";
 import { Writer } from "../writer.ts";
 
 export interface TextRuntime {
@@ -30,7 +31,7 @@ export interface TextRuntime {
 export type TextSetting = keyof Sampling | "maxTokens";
 
 export interface TextOptions {
-  /** The stop strings of the dialect and the request. Text after them is ignored. */
+  /** The stop strings of the dialect and the request. Text after them is ignored. Under a grammar, a mark that it does not use is none. */
   readonly stops: readonly string[];
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
@@ -65,21 +66,26 @@ export function createTextEngine(runtime: TextRuntime, { dialect, model = "text"
     const { grammar, warnings: more } = held(dialect, request, runtime.holding, prompt);
     onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more, ...unheeded(request, runtime)] });
     onDialect?.(settingOf(dialect));
-    const writer = new Writer(dialect, request, prompt);
+    const quoted = quotedUnder(grammar, request, dialect);
+    const isMark = (mark: string): boolean => !quoted.includes(mark);
+    const quotes = new Quotes<{ text: string }>(quoted);
+    const writer = new Writer(dialect, request, prompt, (events) => quotes.restore(events));
+    const write = (said: readonly { text: string }[]): Event[] => said.flatMap(({ text }) => writer.write(text));
     const { maxTokens, sampling = {}, stop = [] } = request;
     let end: TextEnd = { reason: "stop" };
-    const stops = [...new Set([...dialect.stops, ...stop])];
+    const stops = [...new Set([...dialect.stops.filter(isMark), ...stop])];
     const onEnd = (said: TextEnd): void => {
       end = said;
     };
     yield [{ type: "start", model }];
-    const preserved = marksOf(dialect);
+    const preserved = marksOf(dialect).filter(isMark);
     for await (const text of runtime.generate(prompt, { stops, maxTokens, sampling, grammar, preserved, signal, onEnd })) {
-      const events = writer.write(text);
+      const events = write(quotes.feed({ text }));
       if (events.length > 0) yield events;
       if (writer.isOver) break;
     }
     if (signal?.aborted) return;
+    yield write(quotes.flush());
     yield writer.end(writer.isOver ? "stop" : end.reason, end.usage ? [{ type: "usage", ...end.usage }] : []);
   }
 

@@ -37,8 +37,10 @@ const using = (name: string, args: unknown) =>
 describe("-p", () => {
   test("prints only the answer, whether or not its stdin is closed", async () => {
     const { url } = await startModel(() => [{ think: "Hm." }, "Hello ", "there."]);
-    for (const input of ["", null])
-      expect(await chat(["--upstream", url, "-p", "hi"], input)).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
+    expect(await chat(["--upstream", url, "-p", "hi"], "")).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
+    // On Windows it cannot tell that nobody writes into an open stdin, and says that it waited.
+    const stderr = process.platform === "win32" ? "dragoman: no piped input; going on without it\n" : "";
+    expect(await chat(["--upstream", url, "-p", "hi"], null)).toEqual({ code: 0, stdout: "Hello there.\n", stderr });
   });
 
   test("text piped to its stdin follows the prompt", async () => {

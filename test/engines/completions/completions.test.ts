@@ -283,6 +283,18 @@ describe.each(WITH_TOKENS)("token ids for %s", (id) => {
   });
 });
 
+test.each(["vllm", "sglang"] as const)(
+  "%s: a control token that only its tokenizer finds in a text is split, but no character",
+  async (id) => {
+    const server = await startFake(id, () => ({ text: ["OK"] }), { normalizes: true });
+    const text = Array.from({ length: 8 }, (_, n) => `${"😀".repeat(n)}＜|turn＞`).join("");
+    const request: Request = { ...hi, messages: [{ role: "user", content: [{ type: "text", text }] }] };
+    expect((await run(engineAt(server.url), request)).finish).toMatchObject({ reason: "stop" });
+    const sent = server.asked[0]!.prompt as number[];
+    expect(sent.filter((token) => isControl(token))).toEqual(controlIds(gemma4.render(request)));
+  },
+);
+
 // ---- llama-server with several models
 
 describe("a llama-server router", () => {

@@ -23,6 +23,8 @@ export interface FakeOptions {
   mute?: boolean;
   /** The name of a model for which `/tokenize` answers 404, as vLLM does for one that it does not have. */
   unknown?: string;
+  /** The tokenizer normalizes text, and so finds control tokens in full-width characters, too. */
+  normalizes?: boolean;
   /** A llama-server with several models, which loads a model when it is used. */
   router?: boolean;
 }
@@ -43,7 +45,7 @@ const BOS = "<|begin_of_text|>";
 export async function startFake(
   id: ServerId,
   answer: (body: JsonObject) => Completion,
-  { template = "", model = "some-model", context = 8192, mute = false, unknown, router = false }: FakeOptions = {},
+  { template = "", model = "some-model", context = 8192, mute = false, unknown, normalizes = false, router = false }: FakeOptions = {},
 ): Promise<Fake> {
   const bos = vocabulary.idOf(BOS)!;
   const idsOf = (text: string, special: boolean): number[] => (special ? vocabulary.whole(text) : vocabulary.plain(text, true));
@@ -65,7 +67,9 @@ export async function startFake(
     }
     if (path === "/tokenize" && !mute && (unknown === undefined || body.model !== unknown) && id !== "ollama") {
       server.tokenized++;
-      const text = String(body.content ?? body.prompt);
+      const given = String(body.content ?? body.prompt);
+      if (/\p{Surrogate}/u.test(given)) return json({ error: { code: 500, message: "surrogates not allowed" } }, 500); // as Python does
+      const text = normalizes ? given.normalize("NFKC") : given;
       const special = id !== "llama-server" || body.parse_special === true;
       const first = (body.add_special ?? body.add_special_tokens) ? [bos] : [];
       const tokens = [...first, ...idsOf(text, special)].map((token) => token + server.shift);

@@ -114,6 +114,8 @@ describe.each(dialects.map((dialect) => [dialect.id, dialect] as const))("%s", (
     ["twice, with text in between", `${call}\nand then\n${call}`],
     ["as an example", `For example, a call looks like this:\n${call}`],
     ["as a counterexample", `I will not call it, but it would have been ${call}`],
+    ["as an example, behind a stop", `A call is written like this: ${dialect.stops[0]}${call}`],
+    ["with thinking after it", `${call}<think>Hm.</think>Done.`],
     ["as syntax", `The syntax of a tool call is: ${call}`],
     ["cut", call.slice(0, Math.ceil(call.length / 2))],
   ];
@@ -219,6 +221,11 @@ describe("thinking", () => {
     expect(content).toMatchObject([{ type: "thinking", text: "\nHm.\n" }, { type: "text" }, { type: "tool-call", name: "get_weather" }]);
   });
   test.each(["Use <think>Hm.</think> for it.", "<think> opens a thought.", `<think>${call}`])("anywhere else is text: %s", (text) => {
+    expect(answerOf(hermes, text, 10_000).filter(({ type }) => type !== "text")).toEqual([stop]);
+    expect(textIn(answerOf(hermes, text))).toBe(text);
+  });
+  test("is text behind other text, even right behind a mark", () => {
+    const text = "Look: <|im_end|><think>Hm.</think>Done.";
     expect(answerOf(hermes, text, 10_000).filter(({ type }) => type !== "text")).toEqual([stop]);
     expect(textIn(answerOf(hermes, text))).toBe(text);
   });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
+import { readGguf } from "../../../src/engines/gguf.ts";
 import { createLlama } from "../../../src/engines/llama/index.ts";
 import { tempFolder } from "../../servers.ts";
 import { type Lies, type Metadata, type ModelFile, randomModel, scriptedModel, type Tensor, vocabulary, writeGguf } from "./gguf.ts";
@@ -140,6 +141,18 @@ test.each([
   writeFileSync(path, writeGguf({ metadata, tensors: quantized }));
   const engine = await createLlama({ model: path, gpu: false, threads: 1 });
   await engine.close();
+});
+
+test("of a list with more numbers than any vocabulary, only the length is kept", async () => {
+  const path = join(folder, "long.gguf");
+  const long = { i32: Array.from({ length: (1 << 20) + 1 }, () => 1) };
+  writeFileSync(path, writeGguf({ metadata: { short: { i32: [1, 2] }, long, behind: "it" }, tensors: [] }));
+  const { metadata } = (await readGguf(path)) ?? {};
+  expect(Object.fromEntries(metadata ?? [])).toEqual({
+    short: { length: 2, numbers: [1, 2] },
+    long: { length: long.i32.length },
+    behind: "it",
+  });
 });
 
 test("a vocabulary may have empty tokens", async () => {

@@ -349,6 +349,12 @@ describe("what a model's tokens become", () => {
     expect(all.flatMap((event) => (event.type === "text" ? event.text : []))).toEqual(["a", "🐙", "b"]);
   });
 
+  test("also behind broken characters", async () => {
+    const octopus = ["<0xF0>", "<0x9F>", "<0x90>", "<0x99>"];
+    expect(said(await hears(["\ufffd", ...octopus, "<end_of_turn>"]))).toBe("\ufffd🐙");
+    expect(said(await hears(["<0xF1>", "<0xF2>", "<0xF3>", ...octopus, "<end_of_turn>"]))).toBe("\ufffd\ufffd\ufffd🐙");
+  });
+
   test("half a character at the end is not swallowed", async () => {
     expect(said(await hears(["a", "<0xF0>", "<0x9F>", "<end_of_turn>"]))).toBe("a\ufffd");
   });
