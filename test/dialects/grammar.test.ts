@@ -215,6 +215,15 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(grammar("required", { startInThinking: true }), text("get_time"))).toBe(false);
   });
 
+  test("thinking before a call of a named tool holds no call that the scanner would read", () => {
+    const quoted = plainText(dialect.renderThinking(`Hm. ${text("get_weather")}`));
+    if (quoted === "") return;
+    const output = (quoted + text("get_time")).replace(/^<\|(?:(?:start|begin)\|>assistant|message_model\|>)/, "");
+    const names = endsOf(scanPieces(dialect, [output], { tools })).map(({ name }) => name);
+    for (const given of [{ name: "get_time" }, { allowed: ["get_time"], required: true as const }])
+      if (accepts(grammar(given), output)) expect(names, output).toEqual(["get_time"]);
+  });
+
   test("an answer in a schema, beside calls or alone", () => {
     const output = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
     const either = grammar("auto", { output });
