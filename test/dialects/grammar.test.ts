@@ -113,6 +113,18 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
   });
 
+  test.runIf(dialect.id !== "minimax-m3")("a map that declares no keys may have any, and they read back", () => {
+    const n = { type: "object", additionalProperties: { type: "integer" } };
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { n }, required: ["n"] } }];
+    const keys = ["", 'a"b', "c\\d", "it's", "<b>", "'q'", "😀"];
+    const bare = ["gemma4", "functiongemma"].includes(dialect.id); // without quotes, the grammar wants one line
+    for (const key of bare ? keys : [...keys, "e\nf", "\u0001"]) {
+      const call = plainText(dialect.renderToolCalls([{ name: "f", arguments: { n: { [key]: 1 } } }]));
+      expect(accepts(dialect.grammar(tools, "required"), call), call).toBe(true);
+      expect(endsOf(scanPieces(dialect, [call], { tools })).map((end) => end.arguments)).toEqual([{ n: { [key]: 1 } }]);
+    }
+  });
+
   test("keys of patternProperties are allowed, even if others are forbidden; that the pattern is not enforced is reported", () => {
     const counts: JsonObject = { type: "object", patternProperties: { "^x-": { type: "integer" } }, additionalProperties: false };
     const wide: JsonObject = { ...counts, properties: { k: { type: "boolean" } }, additionalProperties: { type: "boolean" } };
@@ -557,6 +569,21 @@ describe("pythonic", () => {
       expect(takes(dict, value), value).toBe(true);
     for (const value of ['{"c": "x"}', "{'c': 'x'}", `{"c": 1, "c": "x"}`, `{"c": 1, 'c': "x"}`])
       expect(takes(dict, value), value).toBe(false);
+  });
+
+  test("the name of an undeclared argument is no number", () => {
+    const open: Tool[] = [{ name: "f", parameters: { type: "object", additionalProperties: true } }];
+    for (const [args, is] of [
+      ["a0=1", true],
+      ["_=1", true],
+      ["'0'=1", true],
+      ["0=1", false],
+      ["9z=1", false],
+    ] as const) {
+      const text = `[f(${args})]<|python_end|>`;
+      expect(accepts(dialect.grammar(open, "required", { variant: "vllm-llama4-pythonic" }), text), args).toBe(is);
+      expect(endsOf(scanPieces(dialect, [text], { tools: open })), args).toHaveLength(Number(is));
+    }
   });
 
   test("a string has its length after decoding, escapes included", () => {

@@ -61,16 +61,18 @@ export const indentedValues: Values = (rules) => jsonSyntax(rules, blanks(rules,
 
 function jsonSyntax(rules: Rules, ws: string): ValueSyntax {
   const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
+  const string = (length = "*"): string => rules.rule("string", `"\\"" ${char}${length} "\\""`);
   return {
     scalar: (value) =>
       typeof value === "string" ? quoted(value) : literal(typeof value === "number" ? pythonNumber(value) : String(value)),
-    string: (length = "*") => rules.rule("string", `"\\"" ${char}${length} "\\""`),
+    string,
     object: {
       open: `"{" ${ws}`,
       comma: `"," ${ws}`,
       close: `${ws} "}"`,
       pair: (name, value) => `${literal(`"${escapeJson(name)}":`)} ${ws} ${value}`,
-      otherPair: (declared, value) => `"\\"" ${otherWord(declared, NO_PLAIN)} "\\":" ${ws} ${value}`,
+      otherPair: (declared, value) =>
+        `${declared.length > 0 ? `"\\"" ${otherWord(declared, NO_PLAIN)} "\\""` : string()} ":" ${ws} ${value}`,
     },
     list: { open: `"[" ${ws}`, comma: `"," ${ws}`, close: `${ws} "]"` },
   };
@@ -80,6 +82,8 @@ export const sortedJsonValues: Values = (rules) => {
   const values = jsonValues(rules);
   return { ...values, object: { ...values.object, sort: keysort } };
 };
+
+const QUOTES = ['"', "'"];
 
 /** `{city:<|"|>Paris<|"|>,days:2}` */
 export const gemmaValues =
@@ -98,11 +102,11 @@ export const gemmaValues =
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
-          const ends = [...":,{}<[]\"'", "\0- "];
+          const ends = [...":,{}<[]", "\0- "];
           // A key of several words could otherwise spell a declared key that contains a blank.
           const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
-          const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;
-          return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
+          const quoted = `${mark} ${declared.length > 0 ? otherWord(declared, ["<", "\0-\x1f"]) : until(rules, [quote])} ${mark}`;
+          return `(${row(otherWord(declared, ends, QUOTES), more)} | ${quoted}) ":" ${value}`;
         },
         sort: dictsort,
       },
@@ -111,6 +115,7 @@ export const gemmaValues =
   };
 
 const NO_NAME = ["\0-/", ":-@", "[-^", "`", "{-\x7f"];
+const DIGITS = ["0-9"];
 const PYTHON_ENDS = ["\\", "\n"];
 
 /** `'Paris'`, `["a"]`, `{"start": None}` */
@@ -135,7 +140,8 @@ export const pythonLiterals: Values = (rules) => {
       comma: `"," ${ws}`,
       close: '"}"',
       pair: (name, value) => `${text(name)} ":" ${ws} ${value}`,
-      otherPair: (declared, value) => `(${otherKey(declared, '"')} | ${otherKey(declared, "'")}) ":" ${ws} ${value}`,
+      otherPair: (declared, value) =>
+        `${declared.length > 0 ? `(${otherKey(declared, '"')} | ${otherKey(declared, "'")})` : string()} ":" ${ws} ${value}`,
     },
     list: { open: '"["', comma: `"," ${ws}`, close: '"]"' },
   };
@@ -152,7 +158,7 @@ export const pythonValues: Values = (rules) => {
     comma: `"," ${blanks(rules)}`,
     close: "",
     pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
-    otherPair: (declared, value) => `(${otherWord(declared, NO_NAME)} | ${otherKey(declared, "'")}) "=" ${value}`,
+    otherPair: (declared, value) => `(${otherWord(declared, NO_NAME, DIGITS)} | ${otherKey(declared, "'")}) "=" ${value}`,
   };
   return { ...inner, object, inner };
 };
