@@ -876,6 +876,15 @@ describe("schemas", () => {
       [{ a: 2 }, { a: 6 }, { a: "x" }],
     ],
     [
+      "two tuples",
+      {
+        type: "array",
+        allOf: [{ prefixItems: [{ type: "integer" }, {}] }, { prefixItems: [{ maximum: 5, minimum: 3 }, true, { const: "a" }] }],
+      },
+      [[], [3], [5, null], [4, "x", "a"]],
+      [["a"], [6], [4, "x", "b"]],
+    ],
+    [
       "references that lead to references in allOf",
       {
         $defs: {
