@@ -17,7 +17,7 @@ import { someSchema, someValue } from "../schemas.ts";
 import { describeShared, shared } from "../shared.ts";
 import { tagMatcher } from "../structural-tag.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
-import { endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
+import { carried, endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
 
 type Speaker = Dialect & Required<Pick<Dialect, "grammar">>;
 const speakers = listDialects().filter((dialect): dialect is Speaker => dialect.grammar !== undefined);
@@ -30,6 +30,32 @@ const weather: Tool = {
 };
 const time: Tool = { name: "get_time", parameters: { type: "object", properties: { zone: { type: "string" } } } };
 const tools = [weather, time];
+
+/** Tools whose strings and keys may be anything. */
+const hostile: Tool[] = [
+  {
+    name: "files.write-all",
+    parameters: {
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        days: { type: "integer" },
+        "odd key: {x}": { type: ["string", "null"] },
+        tags: { type: "array", items: { type: "string" } },
+        counts: { type: "object", additionalProperties: { type: "integer" } },
+      },
+      required: ["path", "counts"],
+      additionalProperties: false,
+    },
+  },
+  { name: "now", parameters: { type: "object", properties: {}, additionalProperties: false } },
+];
+/** What could end a string or a call too early. */
+const MARKUP = [..."\"'\\{}[]()<>/:,=|`\n\t\0é漢😀", "null", "}}", "]]", '\\"', "</", "```", '{"name": "now", "arguments": {}}', "[now()]"];
+/** Closers may be missing in these dialects, so a tag inside a string may end it. */
+const LAX = ["glm", "hy3", "laguna", "ling3", "minicpm5", "qwen3-coder", "seed-oss"];
+/** Its grammar cannot make the two tags of an undeclared key agree. */
+const UNPAIRED = "minimax-m3";
 
 /** An object with an object of its own kind inside it. */
 const endless = (name: string): JsonObject => ({
@@ -93,6 +119,25 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
+  test.runIf(dialect.id !== UNPAIRED)("whatever its strings and keys contain, one call is read as one call that fits the schema", () => {
+    const ajv = new Ajv2020({ strict: false, logger: false });
+    const fits = new Map(hostile.map(({ name, parameters }) => [name, ajv.compile(parameters ?? {})]));
+    const words = LAX.includes(dialect.id) ? [] : [...dialect.preserved, ...dialect.stops, ...MARKUP];
+    const drawn = numbers(13);
+    const { gbnf } = dialect.grammar(hostile, "required", { parallelCalls: false, startInThinking: false });
+    const required = new Gbnf(gbnf);
+    for (let i = 0; i < 60; i++) {
+      const sample = required.sample((n) => drawn.next().value % n, 160, words);
+      const events = scanPieces(dialect, [sample], { tools: hostile });
+      expect(carried(events)).toBe(sample);
+      expect(textOf(events).trim(), sample).toBe("");
+      const calls = events.filter(({ type }) => type === "tool-end" || type === "malformed");
+      expect(calls, sample).toMatchObject([{ type: "tool-end" }]);
+      for (const { name, arguments: args, truncated } of endsOf(events))
+        expect([fits.get(name)?.(args), truncated], sample).toEqual([true, undefined]);
+    }
+  });
+
   test("a named tool or an allowed subset: no other tool", () => {
     for (const choice of [{ name: "get_time" }, { allowed: ["get_time"], required: true as const }]) {
       expect(accepts(grammar(choice), text("get_time"))).toBe(true);
@@ -113,7 +158,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
   });
 
-  test.runIf(dialect.id !== "minimax-m3")("a map that declares no keys may have any, and they read back", () => {
+  test.runIf(dialect.id !== UNPAIRED)("a map that declares no keys may have any, and they read back", () => {
     const n = { type: "object", additionalProperties: { type: "integer" } };
     const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { n }, required: ["n"] } }];
     const keys = ["", 'a"b', "c\\d", "it's", "<b>", "'q'", "😀"];
