@@ -18,9 +18,9 @@ export class Rules {
     return this.#bodies.size;
   }
 
-  /** The rule with this body; if it is new, it is named after the hint. */
+  /** The rule with this body; if it is new, it is named after the hint. A single name or literal needs none. */
   rule(hint: string, body: string): string {
-    if (/^[\w-]+$/.test(body)) return body;
+    if (/^([\w-]+|"(\\.|[^"\\])*")$/.test(body)) return body;
     const name = this.#names.get(body) ?? this.reserve(hint);
     this.fill(name, body);
     return name;
