@@ -28,11 +28,11 @@ const entries = [
   { name: "the largest dialect alone", goal: 9_000, limit: 21_816, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 51_765, files: NINETEEN.map(file) },
   { name: "all dialects", goal: 40_000, limit: 86_920, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 108_990, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 109_010, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 31_320,
+    limit: 31_350,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },

@@ -21,6 +21,7 @@ export class Gbnf {
   readonly #rules = new Map<string, Alternatives>();
   readonly #stacks = new Map<string, Stack>();
   readonly #sequences = new Map<Item[], number>();
+  #least: Map<string, number> | undefined;
 
   constructor(text: string) {
     new Reader(text, this.#rules).read();
@@ -32,37 +33,64 @@ export class Gbnf {
   }
 
   accepts(text: string): boolean {
-    let stacks = this.#expand(this.#push([{ type: "rule", name: "root" }], 0, undefined));
+    return this.#after(this.#begin(), text).has(undefined);
+  }
+
+  /**
+   * Some text that it accepts. `choose(n)` is a number below n; after `wanted` characters the shortest way to the end is taken. `words` are
+   * tried wherever they fit.
+   */
+  sample(choose: (n: number) => number, wanted = 120, words: readonly string[] = []): string {
+    let stacks = this.#begin();
+    let text = "";
+    while (!(stacks.has(undefined) && (text.length >= wanted || choose(stacks.size + 1) === 0))) {
+      const word = text.length < wanted && choose(3) === 0 ? words[choose(words.length)] : undefined;
+      const behind = word === undefined ? undefined : this.#after(stacks, word);
+      const all = [...stacks].filter((stack) => stack !== undefined);
+      const stack = text.length < wanted ? all[choose(all.length)] : all.toSorted((a, b) => this.#cost(a) - this.#cost(b))[0];
+      const item = stack?.items[stack.at];
+      if (behind && behind.size > 0) {
+        stacks = behind;
+        text += word;
+      } else if (stack && item?.type === "class") {
+        const char = this.#member(item, choose);
+        // Near the end, nothing but the chosen way is followed, or a longer one could be taken next.
+        stacks = text.length < wanted ? this.#after(stacks, char) : this.#expand(this.#push(stack.items, stack.at + 1, stack.below));
+        text += char;
+      }
+    }
+    return text;
+  }
+
+  #begin(): Set<Stack | undefined> {
+    return this.#expand(this.#push([{ type: "rule", name: "root" }], 0, undefined));
+  }
+
+  /** Empty, if the text does not fit. */
+  #after(stacks: Set<Stack | undefined>, text: string): Set<Stack | undefined> {
+    let now = stacks;
     for (const char of text) {
       const code = char.codePointAt(0) ?? 0;
       const next = new Set<Stack | undefined>();
-      for (const stack of stacks) {
+      for (const stack of now) {
         const item = stack?.items[stack.at];
         if (stack && item?.type === "class" && item.ranges.some(([from, to]) => from <= code && code <= to) !== item.negated)
           for (const one of this.#expand(this.#push(stack.items, stack.at + 1, stack.below))) next.add(one);
       }
-      if (next.size === 0) return false;
-      stacks = next;
+      now = next;
     }
-    return stacks.has(undefined);
+    return now;
   }
 
-  /** Some text that it accepts. `choose(n)` is a number below n; after `wanted` characters the shortest way to the end is taken. */
-  sample(choose: (n: number) => number, wanted = 120): string {
-    const least = this.#shortest();
-    let text = "";
-    const queue: Item[] = [{ type: "rule", name: "root" }];
-    for (let item = queue.shift(); item; item = queue.shift()) {
-      if (item.type === "class") {
-        text += this.#member(item, choose);
-        continue;
-      }
-      const all = this.#rules.get(item.name) ?? [];
-      const cost = (items: Item[]) => items.reduce((sum, one) => sum + (one.type === "class" ? 1 : (least.get(one.name) ?? Infinity)), 0);
-      const taken = text.length < wanted ? all[choose(all.length)] : all.toSorted((a, b) => cost(a) - cost(b))[0];
-      queue.unshift(...(taken ?? []));
-    }
-    return text;
+  /** The minimum number of characters from here to the end. */
+  #cost(stack: Stack | undefined): number {
+    if (!stack) return 0;
+    this.#least ??= this.#shortest();
+    const least = this.#least;
+    const own = stack.items
+      .slice(stack.at)
+      .reduce((sum, item) => sum + (item.type === "class" ? 1 : (least.get(item.name) ?? Infinity)), 0);
+    return own + this.#cost(stack.below);
   }
 
   /** The minimum number of characters of each rule. */

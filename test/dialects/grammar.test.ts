@@ -17,7 +17,7 @@ import { someSchema, someValue } from "../schemas.ts";
 import { describeShared, shared } from "../shared.ts";
 import { tagMatcher } from "../structural-tag.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
-import { endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
+import { carried, endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
 
 type Speaker = Dialect & Required<Pick<Dialect, "grammar">>;
 const speakers = listDialects().filter((dialect): dialect is Speaker => dialect.grammar !== undefined);
@@ -30,6 +30,32 @@ const weather: Tool = {
 };
 const time: Tool = { name: "get_time", parameters: { type: "object", properties: { zone: { type: "string" } } } };
 const tools = [weather, time];
+
+/** Tools whose strings and keys may be anything. */
+const hostile: Tool[] = [
+  {
+    name: "files.write-all",
+    parameters: {
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        days: { type: "integer" },
+        "odd key: {x}": { type: ["string", "null"] },
+        tags: { type: "array", items: { type: "string" } },
+        counts: { type: "object", additionalProperties: { type: "integer" } },
+      },
+      required: ["path", "counts"],
+      additionalProperties: false,
+    },
+  },
+  { name: "now", parameters: { type: "object", properties: {}, additionalProperties: false } },
+];
+/** What could end a string or a call too early. */
+const MARKUP = [..."\"'\\{}[]()<>/:,=|`\n\t\0é漢😀", "null", "}}", "]]", '\\"', "</", "```", '{"name": "now", "arguments": {}}', "[now()]"];
+/** Closers may be missing in these dialects, so a tag inside a string may end it. */
+const LAX = ["glm", "hy3", "laguna", "ling3", "minicpm5", "qwen3-coder", "seed-oss"];
+/** Its grammar cannot make the two tags of an undeclared key agree. */
+const UNPAIRED = "minimax-m3";
 
 /** An object with an object of its own kind inside it. */
 const endless = (name: string): JsonObject => ({
@@ -93,6 +119,25 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
+  test.runIf(dialect.id !== UNPAIRED)("whatever its strings and keys contain, one call is read as one call that fits the schema", () => {
+    const ajv = new Ajv2020({ strict: false, logger: false });
+    const fits = new Map(hostile.map(({ name, parameters }) => [name, ajv.compile(parameters ?? {})]));
+    const words = LAX.includes(dialect.id) ? [] : [...dialect.preserved, ...dialect.stops, ...MARKUP];
+    const drawn = numbers(13);
+    const { gbnf } = dialect.grammar(hostile, "required", { parallelCalls: false, startInThinking: false });
+    const required = new Gbnf(gbnf);
+    for (let i = 0; i < 60; i++) {
+      const sample = required.sample((n) => drawn.next().value % n, 160, words);
+      const events = scanPieces(dialect, [sample], { tools: hostile });
+      expect(carried(events)).toBe(sample);
+      expect(textOf(events).trim(), sample).toBe("");
+      const calls = events.filter(({ type }) => type === "tool-end" || type === "malformed");
+      expect(calls, sample).toMatchObject([{ type: "tool-end" }]);
+      for (const { name, arguments: args, truncated } of endsOf(events))
+        expect([fits.get(name)?.(args), truncated], sample).toEqual([true, undefined]);
+    }
+  });
+
   test("a named tool or an allowed subset: no other tool", () => {
     for (const choice of [{ name: "get_time" }, { allowed: ["get_time"], required: true as const }]) {
       expect(accepts(grammar(choice), text("get_time"))).toBe(true);
@@ -111,6 +156,18 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     };
     const call = { name: "f", arguments: { n: { x: 1, "y z": 2 } } };
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
+  });
+
+  test.runIf(dialect.id !== UNPAIRED)("a map that declares no keys may have any, and they read back", () => {
+    const n = { type: "object", additionalProperties: { type: "integer" } };
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { n }, required: ["n"] } }];
+    const keys = ["", 'a"b', "c\\d", "it's", "<b>", "'q'", "😀"];
+    const bare = ["gemma4", "functiongemma"].includes(dialect.id); // without quotes, the grammar wants one line
+    for (const key of bare ? keys : [...keys, "e\nf", "\u0001"]) {
+      const call = plainText(dialect.renderToolCalls([{ name: "f", arguments: { n: { [key]: 1 } } }]));
+      expect(accepts(dialect.grammar(tools, "required"), call), call).toBe(true);
+      expect(endsOf(scanPieces(dialect, [call], { tools })).map((end) => end.arguments)).toEqual([{ n: { [key]: 1 } }]);
+    }
   });
 
   test("keys of patternProperties are allowed, even if others are forbidden; that the pattern is not enforced is reported", () => {
@@ -213,6 +270,15 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     const open = output.slice(output.indexOf("Hm."));
     expect(accepts(grammar("required", { startInThinking: true }), open)).toBe(true);
     expect(accepts(grammar("required", { startInThinking: true }), text("get_time"))).toBe(false);
+  });
+
+  test("thinking before a call of a named tool holds no call that the scanner would read", () => {
+    const quoted = plainText(dialect.renderThinking(`Hm. ${text("get_weather")}`));
+    if (quoted === "") return;
+    const output = (quoted + text("get_time")).replace(/^<\|(?:(?:start|begin)\|>assistant|message_model\|>)/, "");
+    const names = endsOf(scanPieces(dialect, [output], { tools })).map(({ name }) => name);
+    for (const given of [{ name: "get_time" }, { allowed: ["get_time"], required: true as const }])
+      if (accepts(grammar(given), output)) expect(names, output).toEqual(["get_time"]);
   });
 
   test("an answer in a schema, beside calls or alone", () => {
@@ -550,6 +616,21 @@ describe("pythonic", () => {
       expect(takes(dict, value), value).toBe(false);
   });
 
+  test("the name of an undeclared argument is no number", () => {
+    const open: Tool[] = [{ name: "f", parameters: { type: "object", additionalProperties: true } }];
+    for (const [args, is] of [
+      ["a0=1", true],
+      ["_=1", true],
+      ["'0'=1", true],
+      ["0=1", false],
+      ["9z=1", false],
+    ] as const) {
+      const text = `[f(${args})]<|python_end|>`;
+      expect(accepts(dialect.grammar(open, "required", { variant: "vllm-llama4-pythonic" }), text), args).toBe(is);
+      expect(endsOf(scanPieces(dialect, [text], { tools: open })), args).toHaveLength(Number(is));
+    }
+  });
+
   test("a string has its length after decoding, escapes included", () => {
     const four = { type: "string", minLength: 4, maxLength: 4 };
     const drawn = numbers(5);
@@ -838,6 +919,15 @@ describe("schemas", () => {
       { allOf: [{ properties: { a: { type: "integer", maximum: 5 } } }, { properties: { a: { minimum: 3 }, b: {} } }] },
       [{ a: 3 }, { a: 5, b: "x" }, {}],
       [{ a: 2 }, { a: 6 }, { a: "x" }],
+    ],
+    [
+      "two tuples",
+      {
+        type: "array",
+        allOf: [{ prefixItems: [{ type: "integer" }, {}] }, { prefixItems: [{ maximum: 5, minimum: 3 }, true, { const: "a" }] }],
+      },
+      [[], [3], [5, null], [4, "x", "a"]],
+      [["a"], [6], [4, "x", "b"]],
     ],
     [
       "references that lead to references in allOf",

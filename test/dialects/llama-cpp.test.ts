@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import type { ToolChoice } from "../../src/core/nouns.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
 import { schemaGrammar } from "../../src/dialects/grammar/calls.ts";
-import { listDialects } from "../../src/dialects/registry.ts";
+import { plainText } from "../../src/dialects/prompt.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { startLlama } from "../../src/engines/llama/runtime.ts";
 import { describeShared, shared } from "../shared.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
@@ -43,6 +44,15 @@ const dialects = listDialects().map((dialect) => [dialect.id, dialect] as const)
 describe("llama.cpp accepts our grammars", () => {
   test.each(dialects)("%s: tools of our own", async (_, dialect) => {
     expect(await allObjections(dialect, ownCases)).toEqual([]);
+  });
+
+  test.each(["deepseek-v3.1", "gemma4", "kimi-k2", "mistral"])("%s: a thought before a required call, with no call in it", async (id) => {
+    const dialect = getDialect(id);
+    const tools = [{ name: "now" }, { name: "later" }];
+    const allows = await compiled(dialect.grammar!(tools, { name: "now" }, { startInThinking: true }).gbnf);
+    const [now, later] = tools.map(({ name }) => plainText(dialect.renderToolCalls([{ name, arguments: {} }])));
+    const after = (thought: string) => plainText(dialect.renderThinking(thought)).replace(/^.*?(?=Hm\.)/s, "") + now;
+    expect(["Hm. 1 < 2", `Hm. ${later}`].map((thought) => allows(after(thought)))).toEqual([true, false]);
   });
 
   test("structured output", async () => {

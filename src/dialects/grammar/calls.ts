@@ -232,7 +232,9 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     /** Constrains the output from the first token on: thinking, then one of these bodies. */
     whole: (bodies: readonly string[]): Grammar => {
       const output = rules.choice("output", bodies);
-      const thought = thinking && `${until(rules, [thinking.close])} ${literal(thinking.close)} ${start ? literal(start) : blanks(rules)}`;
+      // Many scanners take a call inside thinking for a call, so a thought contains none: it would be one of any tool.
+      const thought =
+        thinking && `${until(rules, [thinking.close, ...preserved])} ${literal(thinking.close)} ${start ? literal(start) : blanks(rules)}`;
       if (thought && startInThinking) return grammar(`${thought} ${output}`);
       const before = [start && literal(start), thought && startInThinking !== false && `${literal(thinking.open)} ${thought}`];
       return grammar(row(optional(before.filter(Boolean).join(" | ")), output));

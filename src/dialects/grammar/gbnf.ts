@@ -18,9 +18,9 @@ export class Rules {
     return this.#bodies.size;
   }
 
-  /** The rule with this body; if it is new, it is named after the hint. */
+  /** The rule with this body; if it is new, it is named after the hint. A single name or literal needs none. */
   rule(hint: string, body: string): string {
-    if (/^[\w-]+$/.test(body)) return body;
+    if (/^([\w-]+|"(\\.|[^"\\])*")$/.test(body)) return body;
     const name = this.#names.get(body) ?? this.reserve(hint);
     this.fill(name, body);
     return name;
@@ -135,14 +135,14 @@ export function until(rules: Rules, marks: readonly string[]): string {
   });
 }
 
-/** A word that is none of these, without the excluded characters (as `noneOf` takes them); an atom. */
-export function otherWord(given: readonly string[], excluded: readonly string[]): string {
+/** A word that is none of these, without the excluded characters (as `noneOf` takes them), and with none of `first` at its beginning; an atom. */
+export function otherWord(given: readonly string[], excluded: readonly string[], first: readonly string[] = []): string {
   // A given word with an excluded character cannot be written here at all, and must not bring in that character.
   const isExcluded = (char: string) => excluded.some(([from = "", , to = from]) => from <= char && char <= to);
   const words = given.filter((word) => ![...word].some(isExcluded));
   const behind = (beginning: string): string => {
     const nexts = new Set(words.flatMap((word) => (word.startsWith(beginning) ? [...word.slice(beginning.length)].slice(0, 1) : [])));
-    const other = `${noneOf([...excluded, ...nexts])} ${noneOf(excluded)}*`;
+    const other = `${noneOf([...excluded, ...(beginning === "" ? first : []), ...nexts])} ${noneOf(excluded)}*`;
     const steps = Array.from(nexts, (char) => `${literal(char)} ${behind(beginning + char)}`);
     return `(${[other, ...steps, ...(beginning === "" || words.includes(beginning) ? [] : ['""'])].join(" | ")})`;
   };

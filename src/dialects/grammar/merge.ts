@@ -61,6 +61,7 @@ function sumOf(key: string, a: Json, b: Json): Json | undefined {
   if (key === "type") return commonTypes(a, b);
   if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
   if (key === "required") return [...a, ...b];
+  if (key === "prefixItems") return (a.length > b.length ? a : b).map((_, i) => bothOf(a[i], b[i]));
   if (key === "allOf") return [...new Map([...a, ...b].map((part) => [pythonJson(part), part])).values()]; // each once, or they could double at every level
   const words = b.map(pythonJson);
   const common = key === "enum" && !numbersOf(a) ? a.filter((one) => words.includes(pythonJson(one))) : [];

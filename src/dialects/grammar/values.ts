@@ -1,7 +1,6 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
-import { escapeJson } from "../../core/json.ts";
 import type { JsonType } from "../../core/schema.ts";
-import { dictsort, keysort, pythonLiteral, pythonNumber } from "../print.ts";
+import { dictsort, keysort, pythonJson, pythonLiteral } from "../print.ts";
 import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
@@ -50,7 +49,6 @@ export interface ValueSyntax {
 /** Makes a syntax that adds to these rules. */
 export type Values = (rules: Rules) => ValueSyntax;
 
-const quoted = (text: string): string => literal(`"${escapeJson(text)}"`);
 const HEX = "[0-9a-fA-F]";
 const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
@@ -61,16 +59,17 @@ export const indentedValues: Values = (rules) => jsonSyntax(rules, blanks(rules,
 
 function jsonSyntax(rules: Rules, ws: string): ValueSyntax {
   const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
+  const string = (length = "*"): string => rules.rule("string", `"\\"" ${char}${length} "\\""`);
   return {
-    scalar: (value) =>
-      typeof value === "string" ? quoted(value) : literal(typeof value === "number" ? pythonNumber(value) : String(value)),
-    string: (length = "*") => rules.rule("string", `"\\"" ${char}${length} "\\""`),
+    scalar: (value) => literal(pythonJson(value)),
+    string,
     object: {
       open: `"{" ${ws}`,
       comma: `"," ${ws}`,
       close: `${ws} "}"`,
-      pair: (name, value) => `${literal(`"${escapeJson(name)}":`)} ${ws} ${value}`,
-      otherPair: (declared, value) => `"\\"" ${otherWord(declared, NO_PLAIN)} "\\":" ${ws} ${value}`,
+      pair: (name, value) => `${literal(`${pythonJson(name)}:`)} ${ws} ${value}`,
+      otherPair: (declared, value) =>
+        `${declared.length > 0 ? `"\\"" ${otherWord(declared, NO_PLAIN)} "\\""` : string()} ":" ${ws} ${value}`,
     },
     list: { open: `"[" ${ws}`, comma: `"," ${ws}`, close: `${ws} "]"` },
   };
@@ -87,10 +86,7 @@ export const gemmaValues =
   (rules) => {
     const mark = literal(quote);
     return {
-      scalar: (value) => {
-        if (typeof value === "string") return literal(quote + value + quote);
-        return literal(value === null ? none : typeof value === "number" ? pythonNumber(value) : String(value));
-      },
+      scalar: (value) => literal(typeof value === "string" ? quote + value + quote : value === null ? none : pythonJson(value)),
       string: (length) => (length === undefined ? rules.rule("string", `${mark} ${until(rules, [quote])} ${mark}`) : undefined),
       object: {
         open: '"{"',
@@ -98,11 +94,11 @@ export const gemmaValues =
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
-          const ends = [...":,{}<[]\"'", "\0- "];
+          const ends = [...":,{}<[]", "\0- "];
           // A key of several words could otherwise spell a declared key that contains a blank.
           const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
-          const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;
-          return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
+          const quoted = `${mark} ${declared.length > 0 ? otherWord(declared, ["<", "\0-\x1f"]) : until(rules, [quote])} ${mark}`;
+          return `(${row(otherWord(declared, ends, ['"', "'"]), more)} | ${quoted}) ":" ${value}`;
         },
         sort: dictsort,
       },
@@ -116,26 +112,23 @@ const PYTHON_ENDS = ["\\", "\n"];
 /** `'Paris'`, `["a"]`, `{"start": None}` */
 export const pythonLiterals: Values = (rules) => {
   const ws = blanks(rules);
-  const either = (...texts: readonly string[]): string => rules.choice("word", texts.map(literal));
   const string = (length?: string): string => {
     // An escape that Python does not know is two characters, which matters where they are counted.
     const escaped = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${HEX}{4} | "U000" ${HEX}{5})` : "[^\\n]";
     const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escaped}`)}${length ?? "*"}`;
     return rules.rule("string", `"'" ${inside("'")} "'" | "\\"" ${inside('"')} "\\""`);
   };
-  const text = (value: string): string => either(pythonLiteral(value), `"${escapeJson(value)}"`);
+  const scalar = (value: Scalar): string => rules.choice("word", [pythonLiteral(value), pythonJson(value)].map(literal));
   return {
-    scalar: (value) => {
-      if (typeof value === "string") return text(value);
-      return typeof value === "number" ? literal(pythonNumber(value)) : either(pythonLiteral(value), String(value));
-    },
+    scalar,
     string,
     object: {
       open: '"{"',
       comma: `"," ${ws}`,
       close: '"}"',
-      pair: (name, value) => `${text(name)} ":" ${ws} ${value}`,
-      otherPair: (declared, value) => `(${otherKey(declared, '"')} | ${otherKey(declared, "'")}) ":" ${ws} ${value}`,
+      pair: (name, value) => `${scalar(name)} ":" ${ws} ${value}`,
+      otherPair: (declared, value) =>
+        `${declared.length > 0 ? `(${otherKey(declared, '"')} | ${otherKey(declared, "'")})` : string()} ":" ${ws} ${value}`,
     },
     list: { open: '"["', comma: `"," ${ws}`, close: '"]"' },
   };
@@ -152,7 +145,7 @@ export const pythonValues: Values = (rules) => {
     comma: `"," ${blanks(rules)}`,
     close: "",
     pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
-    otherPair: (declared, value) => `(${otherWord(declared, NO_NAME)} | ${otherKey(declared, "'")}) "=" ${value}`,
+    otherPair: (declared, value) => `(${otherWord(declared, NO_NAME, ["0-9"])} | ${otherKey(declared, "'")}) "=" ${value}`,
   };
   return { ...inner, object, inner };
 };
@@ -185,8 +178,7 @@ export const xmlValues =
     const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
     const scalar = (value: Scalar): string => {
       if (typeof value === "string") return literal(value);
-      const same = !python || typeof value === "number";
-      return same ? json.scalar(value) : rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]);
+      return python ? rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]) : json.scalar(value);
     };
     const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
     const noStrings: ValueSyntax = { ...json, scalar, inner: json };
@@ -219,12 +211,11 @@ const newlineOr = (run: string): string => (run === "\n" ? '"\\n"?' : literal(ru
 export const elementValues =
   (mark: string): Values =>
   (rules) => {
-    const json = jsonValues(rules);
     const element = (name: string, value: string): string => `${literal(`${mark}<${name}>`)} ${value} ${literal(`${mark}</${name}>`)}`;
     const ends = [..."<>/]", "\0-\x1f"];
     return {
       // The template writes nothing for null.
-      scalar: (value) => (value === null ? '("null" | "")' : typeof value === "string" ? literal(value) : json.scalar(value)),
+      scalar: (value) => (value === null ? '("null" | "")' : literal(typeof value === "string" ? value : pythonJson(value))),
       string: (length) => (length === undefined ? until(rules, [mark]) : undefined),
       object: {
         ...NO_BRACKETS,
