@@ -2,9 +2,9 @@
  * Renders a request as a prompt in the model's dialect, and tells the dialect's marks: shared by all engines that speak a dialect
  * themselves.
  */
+import { escapeJson } from "../core/json.ts";
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../dialects/dialect.ts";
-import { literal } from "../dialects/grammar/gbnf.ts";
 import { inRounds, withResultsFirst } from "../wires/adapt-messages.ts";
 import { inCallOrder } from "../wires/calls.ts";
 import { withLabels } from "../wires/media.ts";
@@ -70,7 +70,7 @@ export const marksOf = ({ preserved, stops }: Dialect): readonly string[] => [..
 
 /** The marks that do not occur in a grammar. */
 export const unusedBy = ({ gbnf }: Pick<Grammar, "gbnf">, marks: readonly string[]): readonly string[] =>
-  marks.filter((text) => !gbnf.includes(literal(text).slice(1, -1)));
+  marks.filter((text) => !gbnf.includes(escapeJson(text))); // as GBNF spells them, too: no mark has other control characters than newlines
 
 /** The marks that can only be quotations in the answer, since a grammar covers it from the first token to the last. */
 export function quotedUnder(grammar: Grammar | undefined, { output, toolChoice }: Request, dialect: Dialect): readonly string[] {

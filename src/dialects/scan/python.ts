@@ -229,7 +229,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (code === 41) return begin(s);
       const quoted = s.declares(s.call?.name ?? "") ? quotedKeys.get(s.slice(s.pos, s.pos + 1)) : undefined;
       if (quoted) s.pos++;
-      return quoted ?? (begins(code, true) ? firstKey : release);
+      return quoted ?? (begins(code, true) && code > NINE ? firstKey : release);
     };
     /** A key that is no Python name is written in quotes: `'max-results'=5`. */
     const quotedKeys = new Map(
