@@ -54,8 +54,9 @@ const hostile: Tool[] = [
 const MARKUP = [..."\"'\\{}[]()<>/:,=|`\n\t\0é漢😀", "null", "}}", "]]", '\\"', "</", "```", '{"name": "now", "arguments": {}}', "[now()]"];
 /** Closers may be missing in these dialects, so a tag inside a string may end it. */
 const LAX = ["glm", "hy3", "laguna", "ling3", "minicpm5", "qwen3-coder", "seed-oss"];
-/** Its grammar cannot make the two tags of an undeclared key agree. */
-const UNPAIRED = "minimax-m3";
+/** A test of undeclared keys: the grammar of MiniMax-M3 cannot make the two tags of such a key agree. */
+const withAnyKeys = ({ id }: { readonly id: string }, title: string, check: () => void): void =>
+  id === "minimax-m3" ? test.skip(`${title} (no grammar can make the tags of an undeclared key agree)`, check) : test(title, check);
 
 /** An object with an object of its own kind inside it. */
 const endless = (name: string): JsonObject => ({
@@ -119,7 +120,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
-  test.runIf(dialect.id !== UNPAIRED)("whatever its strings and keys contain, one call is read as one call that fits the schema", () => {
+  withAnyKeys(dialect, "whatever its strings and keys contain, one call is read as one call that fits the schema", () => {
     const ajv = new Ajv2020({ strict: false, logger: false });
     const fits = new Map(hostile.map(({ name, parameters }) => [name, ajv.compile(parameters ?? {})]));
     const words = LAX.includes(dialect.id) ? [] : [...dialect.preserved, ...dialect.stops, ...MARKUP];
@@ -158,7 +159,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
   });
 
-  test.runIf(dialect.id !== UNPAIRED)("a map that declares no keys may have any, and they read back", () => {
+  withAnyKeys(dialect, "a map that declares no keys may have any, and they read back", () => {
     const n = { type: "object", additionalProperties: { type: "integer" } };
     const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { n }, required: ["n"] } }];
     const keys = ["", 'a"b', "c\\d", "it's", "<b>", "'q'", "😀"];
