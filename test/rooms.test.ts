@@ -120,7 +120,7 @@ describe("the check forbids", () => {
     ["src/core/json.ts", "../../test/shared.ts"],
     ["src/core/json.ts", "../helpers.ts"],
     ["src/helpers/x.ts", "../core/json.ts"],
-    ["src/engines/http.ts", "undici"],
+    ["src/engines/http/http.ts", "undici"],
   ])("%s importing %s", (path, specifier) => {
     expect(objections(path, `import "${specifier}";`)).toHaveLength(1);
   });

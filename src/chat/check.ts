@@ -1,7 +1,7 @@
 /** Checks arguments against a tool's schema. Problems are worded for the model, so that it can correct them: `days: must be integer`. */
 
 import type { JsonObject } from "../core/nouns.ts";
-import { schemaProblems } from "../engines/schema-check.ts";
+import { schemaProblems } from "../engines/schema/check.ts";
 import type { StandardIssue, StandardSchema } from "./infer.ts";
 
 export type Checked = { readonly arguments: unknown; readonly problems?: undefined } | { readonly problems: readonly string[] };

@@ -13,7 +13,7 @@
  */
 
 import type { Json, JsonObject, Media, Message, Tool, ToolCall } from "../core/nouns.ts";
-import { schemaFault } from "../engines/schema-fault.ts";
+import { schemaFault } from "../engines/schema/fault.ts";
 import { type Check, checkOfJsonSchema, checkOfStandardSchema } from "./check.ts";
 import { checkPart } from "./data.ts";
 import type { Arguments, StandardSchema } from "./infer.ts";

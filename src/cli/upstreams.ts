@@ -1,10 +1,10 @@
 /** Upstreams for the command line: given by a flag, or found on this machine. */
 
-import { urlProblem } from "../engines/address.ts";
+import { urlProblem } from "../engines/http/address.ts";
+import { proxyNote } from "../engines/http/proxy.ts";
 import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
-import { proxyNote } from "../engines/proxy.ts";
 import { urlOf, usualKey } from "../gateway/config.ts";
 import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/connect.ts";
 import { secretOf } from "../gateway/toml.ts";

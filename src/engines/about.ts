@@ -7,7 +7,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { listOf, objectOf, parsed } from "../wires/read.ts";
 import type { About, CallOptions, ServerId } from "./engine.ts";
-import { ASIDE_MS, type HttpServer } from "./http.ts";
+import { ASIDE_MS, type HttpServer } from "./http/http.ts";
 
 /**
  * Each server is identified by something that only it has. TabbyAPI and KoboldCpp have `/props`, too, but with no setting other than the

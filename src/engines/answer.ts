@@ -6,10 +6,10 @@ import { StringDecoder } from "node:string_decoder";
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
-import type { Asking, Listener } from "./asked.ts";
 import type { Hear, Telling } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { failed } from "./finish.ts";
+import type { Asking, Listener } from "./http/asked.ts";
 import { takeEvents } from "./take.ts";
 
 export interface AnswerOptions {

@@ -6,7 +6,7 @@
  */
 import type { Json, JsonObject } from "../core/nouns.ts";
 import type { CallOptions, ServerId } from "./engine.ts";
-import type { HttpServer } from "./http.ts";
+import type { HttpServer } from "./http/http.ts";
 
 /** `chat`: the body of a request for chat completions. `undefined`: this server does not count. */
 export async function countOnServer(

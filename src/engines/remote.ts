@@ -14,7 +14,6 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
-import { baseOf, modelsQueryOf, type ServerAddress, serverAt } from "./address.ts";
 import { Again, Experience } from "./again/again.ts";
 import { Retelling } from "./again/retelling.ts";
 import { uncut } from "./again/window.ts";
@@ -37,7 +36,8 @@ import type {
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { bodyText, type HttpServer, isFinal, travelling } from "./http.ts";
+import { baseOf, modelsQueryOf, type ServerAddress, serverAt } from "./http/address.ts";
+import { bodyText, type HttpServer, isFinal, travelling } from "./http/http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 import { takeEvents } from "./take.ts";
 

@@ -1,6 +1,6 @@
 /** Reads the body of a request as text. It may be compressed; the limit counts decompressed bytes. */
 import type { Readable, Transform } from "node:stream";
-import { ENCODINGS, encodingOf, unpackerOf } from "../engines/unpack.ts";
+import { ENCODINGS, encodingOf, unpackerOf } from "../engines/http/unpack.ts";
 import type { Headers } from "../wires/wire.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";

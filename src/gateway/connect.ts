@@ -2,14 +2,14 @@
 import { request } from "undici/index.js";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
-import { baseOf, credentialsOf } from "../engines/address.ts";
-import type { Base } from "../engines/asked.ts";
 import { createCompletions } from "../engines/completions/completions.ts";
 import type { Engine, ServerId } from "../engines/engine.ts";
-import type { Timeouts } from "../engines/http.ts";
+import { baseOf, credentialsOf } from "../engines/http/address.ts";
+import type { Base } from "../engines/http/asked.ts";
+import type { Timeouts } from "../engines/http/http.ts";
+import { proxyTo } from "../engines/http/proxy.ts";
 import { KNOWN, knownByUrl } from "../engines/known.ts";
 import { createLimited, type Limits } from "../engines/limited.ts";
-import { proxyTo } from "../engines/proxy.ts";
 import { createRemote } from "../engines/remote.ts";
 import { parsed } from "../wires/read.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";

@@ -1,6 +1,6 @@
 /** Who may come in: keys, and the checks that keep web pages out of a server on loopback. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { isLoopback } from "../engines/proxy.ts";
+import { isLoopback } from "../engines/http/proxy.ts";
 import type { Headers } from "../wires/wire.ts";
 import { remembering } from "./memory.ts";
 import type { Visit } from "./routes.ts";

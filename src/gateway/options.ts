@@ -1,6 +1,6 @@
 /** A gateway's options, and their defaults. */
 import type { Engine } from "../engines/engine.ts";
-import { isLoopback } from "../engines/proxy.ts";
+import { isLoopback } from "../engines/http/proxy.ts";
 import { Ticker } from "../engines/ticker.ts";
 import { Keys, nameOf } from "./edge.ts";
 import type { Exchange } from "./exchange.ts";

@@ -6,7 +6,7 @@
  */
 import { createContext, Script } from "node:vm";
 import type { JsonObject, Tool } from "../core/nouns.ts";
-import { type Problem, schemaProblems } from "../engines/schema-check.ts";
+import { type Problem, schemaProblems } from "../engines/schema/check.ts";
 
 /** The limit for one check: a `pattern` may take forever, and meanwhile the gateway would answer nobody. */
 const LOOK_MS = 250;

@@ -6,9 +6,9 @@ import { createBrotliCompress, createDeflate, createGzip, gzipSync } from "node:
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Request, WireId } from "../../src/core/nouns.ts";
-import { baseOf } from "../../src/engines/address.ts";
 import type { Answer, GenerateOptions } from "../../src/engines/engine.ts";
 import { EngineError } from "../../src/engines/error.ts";
+import { baseOf } from "../../src/engines/http/address.ts";
 import { createRemote, type Remote, type RemoteOptions } from "../../src/engines/remote.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";

@@ -12,7 +12,6 @@ import { settingOf } from "../../dialects/variant.ts";
 import { getWire } from "../../wires/registry.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
-import { type ServerAddress, serverAt } from "../address.ts";
 import { answerEvents } from "../answer.ts";
 import { bounded, unlessAborted } from "../bounded.ts";
 import { type Disposing, disposing } from "../disposing.ts";
@@ -20,7 +19,8 @@ import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, To
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
-import { type HttpServer, QUICK_MS, travelling } from "../http.ts";
+import { type ServerAddress, serverAt } from "../http/address.ts";
+import { type HttpServer, QUICK_MS, travelling } from "../http/http.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
 import { Remembered } from "../remembered.ts";
 import { contextError, rendered } from "../rendered.ts";

@@ -9,7 +9,7 @@ import { cutForgeries } from "../../dialects/prompt.ts";
 import { objectOf, parsed } from "../../wires/read.ts";
 import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
-import { bodyText, type HttpServer } from "../http.ts";
+import { bodyText, type HttpServer } from "../http/http.ts";
 import { LastUsed } from "../last-used.ts";
 import { Remembered } from "../remembered.ts";
 import { marksOf } from "../rendered.ts";

@@ -12,7 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type RequestInit as ProxiedInit, fetch as proxied } from "undici/index.js";
 import type { ErrorInfo } from "../../core/nouns.ts";
 import { EngineError } from "../error.ts";
-import { proxyTo } from "../proxy.ts";
+import { proxyTo } from "../http/proxy.ts";
 
 export interface DownloadOptions {
   /** Of the whole file, in hexadecimal, if known. */

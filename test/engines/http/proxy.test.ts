@@ -1,12 +1,12 @@
 // Servers behind a company's proxy, and URLs with more than a host and path.
 import { connect } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { collect } from "../../src/core/fold.ts";
-import { request as fetchOne } from "../../src/engines/llama/download.ts";
-import { createRemote } from "../../src/engines/remote.ts";
-import { probeWire } from "../../src/gateway/connect.ts";
-import { all } from "../events.ts";
-import { answering, closeLater, nobody, startServer, type TestServer } from "../servers.ts";
+import { collect } from "../../../src/core/fold.ts";
+import { request as fetchOne } from "../../../src/engines/llama/download.ts";
+import { createRemote } from "../../../src/engines/remote.ts";
+import { probeWire } from "../../../src/gateway/connect.ts";
+import { all } from "../../events.ts";
+import { answering, closeLater, nobody, startServer, type TestServer } from "../../servers.ts";
 
 const body = JSON.stringify({ id: "1", choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }] });
 const asking = { model: "m", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }] };

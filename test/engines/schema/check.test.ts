@@ -3,10 +3,10 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../src/core/nouns.ts";
-import { schemaProblems } from "../../src/engines/schema-check.ts";
-import { schemaFault } from "../../src/engines/schema-fault.ts";
-import { someSchema, someValue } from "../schemas.ts";
+import type { Json, JsonObject } from "../../../src/core/nouns.ts";
+import { schemaProblems } from "../../../src/engines/schema/check.ts";
+import { schemaFault } from "../../../src/engines/schema/fault.ts";
+import { someSchema, someValue } from "../../schemas.ts";
 
 const said = (schema: Json, value: Json): string[] =>
   schemaProblems(schema, value).map(({ path, message }) => `${path.join(".")}: ${message}`);

@@ -1,8 +1,8 @@
 /** Finds faults in a schema itself: `{ type: "strnig" }` lets everything pass, and would go unnoticed. */
-import { isObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/nouns.ts";
-import { followRef } from "../core/schema.ts";
-import { patternOf, TYPES } from "./schema-values.ts";
+import { isObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/nouns.ts";
+import { followRef } from "../../core/schema.ts";
+import { patternOf, TYPES } from "./values.ts";
 
 /** Where the schema is not JSON Schema, and why: the first fault, or `undefined`. */
 export function schemaFault(schema: Json, path = "", root: JsonObject = isObject(schema) ? schema : {}): string | undefined {

@@ -1,6 +1,6 @@
 // Which of an upstream's URLs is used next.
 import { expect, test } from "vitest";
-import { Places } from "../../src/engines/places.ts";
+import { Places } from "../../../src/engines/http/places.ts";
 
 const at = (names: readonly string[]) => {
   const clock = { now: 0 };

@@ -1,6 +1,6 @@
 /** Checks for single keywords of a JSON Schema: a value's type, format and pattern, and whether two values are equal. */
-import { isObject } from "../core/json.ts";
-import type { Json } from "../core/nouns.ts";
+import { isObject } from "../../core/json.ts";
+import type { Json } from "../../core/nouns.ts";
 
 export const TYPES: Readonly<Record<string, (value: Json) => boolean>> = {
   string: (value) => typeof value === "string",

@@ -4,8 +4,8 @@
  *
  *     baseOf("openai-chat", "https://example.com/v1beta/openai").path("/v1/models")   // "/v1beta/openai/models"
  */
-import type { WireId } from "../core/nouns.ts";
-import type { Headers, Wire } from "../wires/wire.ts";
+import type { WireId } from "../../core/nouns.ts";
+import type { Headers, Wire } from "../../wires/wire.ts";
 import type { Base } from "./asked.ts";
 import { HttpServer, type Timeouts } from "./http.ts";
 

@@ -8,11 +8,11 @@
  * Supports all drafts from 4 on, except `unevaluated…`, `$dynamicRef` and references to other documents or by name. What is not supported
  * lets everything pass, in alternatives and negations too: where the result depends on it, there is no problem.
  */
-import { isObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/nouns.ts";
-import { followRef } from "../core/schema.ts";
-import { listOf } from "../wires/read.ts";
-import { FORMATS, patternOf, TYPES, textOf } from "./schema-values.ts";
+import { isObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/nouns.ts";
+import { followRef } from "../../core/schema.ts";
+import { listOf } from "../../wires/read.ts";
+import { FORMATS, patternOf, TYPES, textOf } from "./values.ts";
 
 export interface Problem {
   readonly path: readonly string[];

@@ -5,13 +5,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
 import { type Dispatcher, errors } from "undici/index.js";
-import type { Headers } from "../wires/wire.ts";
-import { onAbort } from "./bounded.ts";
-import type { CallOptions, UpstreamTap } from "./engine.ts";
-import { EngineError } from "./error.ts";
+import type { Headers } from "../../wires/wire.ts";
+import { onAbort } from "../bounded.ts";
+import type { CallOptions, UpstreamTap } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import type { Ticker, Watched } from "../ticker.ts";
 import type { Place, Places } from "./places.ts";
 import { codeOf, LOST, UNREACHED } from "./problems.ts";
-import type { Ticker, Watched } from "./ticker.ts";
 import { encodingOf, unpackerOf } from "./unpack.ts";
 
 export interface Base {

@@ -2,8 +2,8 @@
  * Errors of the connection to a server, and the messages for them. An error in a stream has no status: clients (pi, oh-my-pi) decide by its
  * words whether to ask again. Those for what may pass have words that they know.
  */
-import type { ErrorInfo } from "../core/nouns.ts";
-import { ABORTED } from "./finish.ts";
+import type { ErrorInfo } from "../../core/nouns.ts";
+import { ABORTED } from "../finish.ts";
 
 /** The connection broke. */
 export const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);

@@ -3,20 +3,20 @@
  * timeouts and their errors.
  */
 import { type Dispatcher, errors, Pool } from "undici/index.js"; // by its file: Bun replaces `undici` with its own version, which has no pools
-import type { ErrorInfo } from "../core/nouns.ts";
-import { readError } from "../wires/errors.ts";
-import type { Headers, StreamDecoder, Wire } from "../wires/wire.ts";
-import { MAX_BYTES, TOO_LONG, whole } from "./answer.ts";
+import type { ErrorInfo } from "../../core/nouns.ts";
+import { readError } from "../../wires/errors.ts";
+import type { Headers, StreamDecoder, Wire } from "../../wires/wire.ts";
+import { MAX_BYTES, TOO_LONG, whole } from "../answer.ts";
+import { bounded } from "../bounded.ts";
+import type { CallOptions } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import { failed } from "../finish.ts";
+import { Inbox } from "../inbox.ts";
+import { Ticker } from "../ticker.ts";
 import { Asked, type Asking, type Base, type Listener, type Patience } from "./asked.ts";
-import { bounded } from "./bounded.ts";
-import type { CallOptions } from "./engine.ts";
-import { EngineError } from "./error.ts";
-import { failed } from "./finish.ts";
-import { Inbox } from "./inbox.ts";
 import { Places } from "./places.ts";
 import { codeOf, PROBLEMS } from "./problems.ts";
 import { proxyNote, proxyTo } from "./proxy.ts";
-import { Ticker } from "./ticker.ts";
 
 /** In milliseconds. */
 export interface Timeouts {

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { EnvHttpProxyAgent } from "undici/index.js";
-import { EngineError } from "./error.ts";
+import { EngineError } from "../error.ts";
 
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
