@@ -17,7 +17,7 @@ export function inString(r: Reader, code: number): Outcome | undefined | true {
   const char = String.fromCharCode(code);
   r.pos++;
   if (char !== r.quote) r.say(escapeJson(char));
-  else if (r.pos < r.stop && isBehind(r.codes[r.pos])) r.closeString();
+  else if (r.pos < r.stop && isBehind(r.text.charCodeAt(r.pos))) r.closeString();
   else r.tail = "";
   return true;
 }

@@ -34,7 +34,7 @@ function comments(r: Reader): number | undefined {
     if (r.from < r.pos) r.space(r.run);
     if (code !== 47) return code;
     if (r.pos + 1 >= r.stop) return r.last ? code : undefined;
-    const next = r.codes[r.pos + 1];
+    const next = r.text.charCodeAt(r.pos + 1);
     if (next !== 47 && next !== 42) return code;
     r.pos += 2;
     r.comment = next === 47 ? LINE_END : BLOCK_END;

@@ -184,7 +184,7 @@ export class Reader extends Window {
     const plainEnd = this.#plainEnd;
     const code = this.span(plainEnd, false);
     if (this.from < this.pos) {
-      this.say(escapeJson(this.run)); // only a lone surrogate can need an escape here
+      this.say(this.seen < 0xd800 ? this.run : escapeJson(this.run)); // only a lone surrogate can need an escape here
       if (this.keeps > 0 && this.backTo(this.keeps)) return "long";
     }
     if (code === -1) return "cut";
@@ -213,7 +213,7 @@ export class Reader extends Window {
     if (mark === "") return false;
     const end = this.pos + mark.length;
     let at = end;
-    while (at < this.stop && at < end + MAX_BLANKS && isBlank(this.codes[at] as number)) at++;
+    while (at < this.stop && at < end + MAX_BLANKS && isBlank(this.text.charCodeAt(at))) at++;
     if (at < this.stop) return false;
     return this.last ? "cut" : undefined;
   }
@@ -248,7 +248,7 @@ export class Reader extends Window {
     const { comments } = syntax;
     if (!this.comment) {
       // The usual case: no gap.
-      const code = this.pos < this.stop ? (this.codes[this.pos] as number) : 0;
+      const code = this.pos < this.stop ? this.text.charCodeAt(this.pos) : 0;
       if (code > 32 && code !== 47 && code !== 35) return code;
       const next = this.blanks();
       if (syntax.spaces && this.from < this.pos) this.space(this.run);
@@ -393,9 +393,9 @@ export class Reader extends Window {
   /** The input is not readable here, unless this is a stop or may still become a mark: then the input is cut. */
   bad(reason: string): Outcome | undefined {
     this.reason = reason;
-    const { codes, pos, stop } = this;
-    if (pos < stop && this.marks.at(codes, pos, stop, false) === undefined) return this.cut();
-    return this.stops.at(codes, pos, stop, true) ? "cut" : "bad";
+    const { text, pos, stop } = this;
+    if (pos < stop && this.marks.at(text, pos, stop, false) === undefined) return this.cut();
+    return this.stops.at(text, pos, stop, true) ? "cut" : "bad";
   }
 
   /** Waits for more input; if there is none, the value is cut here. */

@@ -61,7 +61,7 @@ export class Marks {
   }
 
   /** The longest mark at `at`, `""` if there is none; `undefined` if the text ends too early to tell and is not the `last` there is. */
-  at(codes: Uint16Array, at: number, end: number, last: boolean): string | undefined {
+  at(text: string, at: number, end: number, last: boolean): string | undefined {
     const tree = this.#tree;
     let found = 0;
     let node = tree[CHILD] as number;
@@ -71,7 +71,7 @@ export class Marks {
         this.node = node;
         return undefined;
       }
-      const code = codes[i];
+      const code = text.charCodeAt(i);
       while (node > 0 && tree[node] !== code) node = tree[node + SIBLING] as number;
       if (node > 0) {
         found = (tree[node + MARK] as number) || found;
@@ -96,22 +96,10 @@ export class Marks {
 
 export const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** A buffer larger than this is replaced by a smaller one as soon as it can be. */
-const MUCH = 65_536;
-
 export class Window {
-  /**
-   * The text at hand as code units. Loading from a typed array is a single instruction, whereas compiled code for `charCodeAt` must first
-   * find out how the string is represented.
-   */
-  codes = new Uint16Array(64);
-  /** `codes.length`, which is slower to ask for. */
-  #room = 64;
-  /** How many of the codes are text. */
+  /** The text at hand: what earlier pieces left unread, then the last piece. */
+  text = "";
   end = 0;
-  /** The last piece, and where it begins in `codes`: what earlier pieces left unread precedes it. */
-  piece = "";
-  #pieceAt = 0;
   /** Everything before this index has been read. */
   pos = 0;
   /** How far reading may go: to `end`, or to a limit before it. */
@@ -124,48 +112,24 @@ export class Window {
   /** There is an incomplete mark of this set at `pos`: as long as new text only continues it, no question has an answer. */
   half: Marks | undefined;
   #node = 0;
+  /** The bits of all characters that the last `span` passed over. */
+  seen = 0;
 
   add(text: string): void {
-    const { pos, end } = this;
-    let { codes } = this;
-    const kept = end - pos;
-    const size = kept + text.length;
-    if (size > this.#room || this.#room > MUCH) {
-      this.#room = size * 2;
-      codes = new Uint16Array(this.#room);
-      codes.set(this.codes.subarray(pos, end));
-      this.codes = codes;
-    } else if (pos > 0) for (let i = 0; i < kept; i++) codes[i] = codes[pos + i] as number;
-    for (let i = 0; i < text.length; i++) codes[kept + i] = text.charCodeAt(i);
-    this.piece = text;
-    this.#pieceAt = kept;
+    this.text = this.pos < this.end ? this.text.slice(this.pos) + text : text;
     this.pos = 0;
-    this.end = this.stop = size;
+    this.end = this.stop = this.text.length;
     this.half = undefined;
   }
 
   /** Adds text if it continues the incomplete mark without completing it. */
   addHalf(text: string): boolean {
-    const { codes, end } = this;
     const node = this.half ? this.half.on(this.#node, text) : 0;
-    if (node === 0 || end + text.length > this.#room) return false;
-    for (let i = 0; i < text.length; i++) codes[end + i] = text.charCodeAt(i);
-    this.piece = text;
-    this.#pieceAt = end;
+    if (node === 0) return false;
+    this.text += text;
     this.#node = node;
-    this.end = this.stop = end + text.length;
+    this.end = this.stop = this.text.length;
     return true;
-  }
-
-  /** Replaces what is at hand by text that needs no look and counts as read. */
-  skip(text: string): void {
-    this.piece = text;
-    this.#pieceAt = 0;
-    this.pos = this.end = this.stop = text.length;
-  }
-  /** `pos` relative to the last piece; negative: reading is still in what came before it. */
-  get inPiece(): number {
-    return this.pos - this.#pieceAt;
   }
 
   /** No more text will come. */
@@ -175,20 +139,14 @@ export class Window {
   }
   /** Sets the limit for reading, one further if it would split a surrogate pair. */
   stopAt(stop: number): void {
-    const { codes, pos, end } = this;
-    const tears = stop > pos && stop < end && isHigh(codes[stop - 1] as number) && isLow(codes[stop] as number);
+    const { text, pos, end } = this;
+    const tears = stop > pos && stop < end && isHigh(text.charCodeAt(stop - 1)) && isLow(text.charCodeAt(stop));
     this.stop = tears ? stop + 1 : stop;
     this.last = this.ended && this.stop === end;
   }
 
   slice(from: number, to: number): string {
-    if (from === to) return "";
-    const { piece, codes } = this;
-    const at = this.#pieceAt;
-    if (from >= at) return from === at && to === this.end ? piece : piece.slice(from - at, to - at);
-    let text = "";
-    for (let i = from; i < at && i < to; i++) text += String.fromCharCode(codes[i] as number); // rare, and only a few characters
-    return to > at ? text + piece.slice(0, to - at) : text;
+    return from === 0 && to === this.end ? this.text : this.text.slice(from, to);
   }
 
   /** The text that the last question passed over. */
@@ -205,13 +163,13 @@ export class Window {
    * there is text, unless `cautious`: then it stays unread.
    */
   until(marks: Marks, cautious = false): string | undefined {
-    const { codes, stop, pos, last } = this;
+    const { text, stop, pos, last } = this;
     const { leads } = marks;
     this.from = pos;
     for (let at = pos; at < stop; at++) {
-      const code = codes[at] as number;
+      const code = text.charCodeAt(at);
       if (code >= 128 || leads[code] === 0) continue;
-      const mark = marks.at(codes, at, stop, last && !cautious);
+      const mark = marks.at(text, at, stop, last && !cautious);
       if (mark === "") continue;
       this.pos = at;
       if (mark !== undefined) return mark;
@@ -223,7 +181,7 @@ export class Window {
 
   /** The mark at `pos`, which stays unread; `""` if there is none. An incomplete mark at the end of the input is none, unless `cautious`: then `undefined`. */
   match(marks: Marks, cautious = false): string | undefined {
-    const mark = marks.at(this.codes, this.pos, this.stop, this.last && !cautious);
+    const mark = marks.at(this.text, this.pos, this.stop, this.last && !cautious);
     if (mark === undefined) this.#stayHalf(marks);
     return mark;
   }
@@ -234,33 +192,42 @@ export class Window {
 
   /** Passes over blanks. Answers with the code of the next character, which stays unread; -1 at the end of the input. */
   blanks(): number | undefined {
-    const { codes, stop } = this;
+    const { text, stop } = this;
     let at = this.pos;
     this.from = at;
-    while (at < stop && isBlank(codes[at] as number)) at++;
+    for (; at < stop; at++) {
+      const code = text.charCodeAt(at);
+      if (isBlank(code)) continue;
+      this.pos = at;
+      return code;
+    }
     this.pos = at;
-    if (at < stop) return codes[at];
     return this.last ? -1 : undefined;
   }
 
   /** Passes over text up to a character in `stops` (with `wide`, or one that is not ASCII). Answers with its code; it stays unread. -1 at the end of the input. */
   span(stops: Uint8Array, wide: boolean): number | undefined {
-    const { codes, stop, pos } = this;
+    const { text, stop, pos } = this;
+    let seen = 0;
     this.from = pos;
     for (let at = pos; at < stop; at++) {
-      const code = codes[at] as number;
-      if (code < 128 ? stops[code] === 1 : wide) {
-        this.pos = at;
-        return code;
+      const code = text.charCodeAt(at);
+      if (code < 128 ? stops[code] === 0 : !wide) {
+        seen |= code;
+        continue;
       }
+      this.pos = at;
+      this.seen = seen;
+      return code;
     }
+    this.seen = seen;
     return this.#passAll() === "" ? -1 : undefined;
   }
 
   /** Passes over everything, except a high surrogate whose other half may still come. */
   #passAll(): "" | undefined {
     const { stop, last } = this;
-    this.pos = !last && stop > this.pos && isHigh(this.codes[stop - 1] as number) ? stop - 1 : stop;
+    this.pos = !last && stop > this.pos && isHigh(this.text.charCodeAt(stop - 1)) ? stop - 1 : stop;
     return last ? "" : undefined;
   }
 }

@@ -33,7 +33,7 @@ export class CallObject {
     const { key } = s;
     const first = this.#first;
     this.#first = false;
-    const code = s.codes[s.pos];
+    const code = s.text.charCodeAt(s.pos);
     const quoted = code === 34 || code === 39;
     s.out = undefined;
     s.word = "";

@@ -63,8 +63,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
         r.pos += mark.length;
         return r.closeString();
       }
-      if (isAscii && (code !== 92 || r.pos + 1 >= r.stop || ESCAPES.includes(String.fromCharCode(r.codes[r.pos + 1] as number))))
-        return inString(r, code);
+      if (isAscii && (code !== 92 || r.pos + 1 >= r.stop || ESCAPES.includes(r.text.charAt(r.pos + 1)))) return inString(r, code);
       r.say(escapeJson(String.fromCharCode(code)));
       r.pos++;
       return true;

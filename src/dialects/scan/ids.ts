@@ -23,7 +23,7 @@ export class Ids {
       return own;
     }
     let id = this.#mint(index);
-    while (this.#given.has(id)) id += "_";
+    if (this.#given.size > 0) while (this.#given.has(id)) id += "_"; // without the check, each new string would be hashed
     this.#minted[index % MAX_IDS] = id;
     return id;
   }

@@ -14,7 +14,7 @@ export class KeyedCall extends CallObject {
   }
 
   override field(s: Scan): boolean {
-    const code = s.codes[s.pos];
+    const code = s.text.charCodeAt(s.pos);
     if (this.#isKeyed === undefined && s.key === "name" && code === 34) this.#isKeyed = false;
     else if (this.#isKeyed && code === 123 && this.fault === undefined) {
       s.endCall();

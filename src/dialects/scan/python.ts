@@ -54,7 +54,7 @@ function special(r: Reader, code: number): Outcome | undefined | true {
   if (code > 122 && kind === 102) {
     // A brace in an f-string: two stand for one, a single one begins a field.
     if (pos + 1 >= stop) return r.cut();
-    if (r.codes[pos + 1] !== code) return r.bad(FIELD);
+    if (r.text.charCodeAt(pos + 1) !== code) return r.bad(FIELD);
     r.pos++;
   }
   r.pos++;
@@ -253,7 +253,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       const code = s.blanks();
       const isLast = s.pos + 1 >= s.stop;
       if (code === undefined || (code === 61 && isLast && !s.last)) return undefined;
-      return code === 61 && (isLast || s.codes[s.pos + 1] !== 61) ? begin(s, s.word) : release;
+      return code === 61 && (isLast || s.text.charCodeAt(s.pos + 1) !== 61) ? begin(s, s.word) : release;
     };
 
     const begin = (s: Scan, key?: string): Step => {
@@ -287,7 +287,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const listEnds = (s: Scan, from: number): Step | undefined => {
       const at = behindBlanks(s, from, true);
       if (at === s.stop) return s.last ? ended : undefined;
-      if (s.codes[at] === 91) return ended;
+      if (s.text.charCodeAt(at) === 91) return ended;
       const mark = markAt(s, at);
       if (mark === undefined) return undefined;
       return mark ? ended : broken(s, "bad-arguments", EXPRESSION);
@@ -345,9 +345,9 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
   }
 
   /** The index after the blanks, or after `ALONE` of them. */
-  const behindBlanks = ({ codes, stop }: Scan, from: number, lines: boolean): number => {
+  const behindBlanks = ({ text, stop }: Scan, from: number, lines: boolean): number => {
     let at = from;
-    while (at < stop && at - from < ALONE && isBlank(codes[at] as number) && (lines || codes[at] !== 10)) at++;
+    while (at < stop && at - from < ALONE && isBlank(text.charCodeAt(at)) && (lines || text.charCodeAt(at) !== 10)) at++;
     return at;
   };
 
@@ -355,7 +355,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
   /** Whether there is a mark at this index, or an incomplete one at the end of the input. */
   const markAt = (s: Scan, at: number): boolean | undefined => {
-    const mark = ends.at(s.codes, at, s.stop, false);
+    const mark = ends.at(s.text, at, s.stop, false);
     return mark === undefined && !s.last ? undefined : mark !== "";
   };
 

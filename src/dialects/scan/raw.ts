@@ -4,40 +4,33 @@ import { MAX_NAME, Reader } from "../../core/reader.ts";
 import type { Marks } from "../../core/window.ts";
 
 export class RawReader extends Reader {
-  /** The text that no event has taken yet: all of `#before`, then the last piece from `#from` on. */
+  /** The text that was read and that no event has taken yet: all of `#before`, then what is at hand from `#from` up to `pos`. */
   readonly #before = new Pile();
   #from = 0;
 
   /** How many characters no event has taken yet, */
   get waiting(): number {
-    return this.#before.length + this.piece.length - this.#from;
+    return this.#before.length + this.end - this.#from;
   }
   /** and how many of those were read. */
   get waitingRead(): number {
-    return this.waiting - this.end + this.pos;
+    return this.#before.length + this.pos - this.#from;
   }
 
-  /** To be called before the next piece is added. */
-  keepPiece(): void {
-    const { piece } = this;
-    const from = this.#from;
-    if (from < piece.length) this.#before.add(from === 0 ? piece : piece.slice(from));
+  override add(text: string): void {
+    if (this.#from < this.pos) this.#before.add(this.slice(this.#from, this.pos));
     this.#from = 0;
+    super.add(text);
   }
 
   /** Takes the text that was read. */
   cutRaw(): string {
-    const { piece, inPiece } = this;
-    const from = this.#from;
+    const raw = this.slice(this.#from, this.pos);
+    this.#from = this.pos;
+    if (this.#before.length === 0) return raw;
     const before = this.#before.toString();
-    if (before !== "") this.#before.clear();
-    if (inPiece >= 0) {
-      this.#from = inPiece;
-      const raw = from === 0 && inPiece === piece.length ? piece : piece.slice(from, inPiece);
-      return before === "" ? raw : before + raw;
-    }
-    this.#before.add(before.slice(inPiece));
-    return before.slice(0, inPiece);
+    this.#before.clear();
+    return before + raw;
   }
 
   /** Reads on in a word up to one of the marks, which is the answer and stays unread. `null`: the word is too long. */

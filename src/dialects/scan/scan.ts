@@ -111,8 +111,8 @@ export class Scan extends RawReader implements Scanner {
     if (calm && quiet !== undefined && hasNone(text, quiet)) {
       if (this.wordMax > 0) {
         if (this.word.length + text.length <= this.wordMax) {
-          this.keepPiece();
-          this.skip(text);
+          this.add(text);
+          this.pos = this.end;
           this.word += text;
           return [];
         }
@@ -120,13 +120,12 @@ export class Scan extends RawReader implements Scanner {
         this.#room = NO_LIMIT;
         return [this.#saying(text)];
       } else if (call.id !== undefined) {
-        this.keepPiece();
-        this.skip(text);
+        this.add(text);
+        this.pos = this.end;
         this.json.pass(text);
         return [{ type: "tool-delta", id: call.id, json: text }];
       }
     }
-    this.keepPiece();
     if (calm && this.half !== undefined && this.addHalf(text)) return [];
     this.quiet = undefined;
     this.add(text);
@@ -148,8 +147,8 @@ export class Scan extends RawReader implements Scanner {
       for (let next = this.step(this); next; next = this.step(this)) this.step = next;
       if (this.stop === this.end || !this.#onLimit) break;
       // The limit acts at this very character, wherever the pieces were cut; but an incomplete mark that may end the block is left for later.
-      const { codes, pos, stop } = this;
-      if (this.waitingRead === 0 || this.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
+      const { text, pos, stop } = this;
+      if (this.waitingRead === 0 || this.ends.at(text, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
       this.quiet = this.half = undefined;
     }
