@@ -7,18 +7,17 @@ export const BEHIND = ",}]:";
 const isBehind = (code: number | undefined): boolean => code === 44 || code === 58 || code === 93 || code === 125;
 const HEX = /^[0-9a-fA-F]*$/;
 
-export function inString(r: Reader, code: number): Outcome | undefined | true {
+export function inString(r: Reader, code: number): Outcome | undefined | boolean {
   if (code === 92) {
     const json = readEscape(r);
     if (json === undefined) return r.cut();
     r.say(json);
     return true;
   }
-  const char = String.fromCharCode(code);
+  if (code !== r.quote.charCodeAt(0)) return false;
   r.pos++;
-  if (char !== r.quote) r.say(escapeJson(char));
-  else if (r.pos < r.stop && isBehind(r.text.charCodeAt(r.pos))) r.closeString();
-  else r.tail = "";
+  if (r.pos < r.stop && isBehind(r.text.charCodeAt(r.pos))) return r.closeString();
+  r.tail = "";
   return true;
 }
 

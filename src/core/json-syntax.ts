@@ -13,7 +13,8 @@ export const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM
 export const JSON_SYNTAX: Syntax = {
   quotes: QUOTES,
   plainEnd: STRING_STOPS,
-  special: (reader, code) => (reader.tail === undefined ? inString(reader, code) : closing(reader, BEHIND)),
+  special: inString,
+  closing: (reader) => closing(reader, BEHIND),
   spaces: true,
   comments,
   keyEnd: WORD_END,

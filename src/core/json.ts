@@ -92,13 +92,9 @@ export class JsonWriter {
     }
     if (run === "") return delta;
     this.#run = "";
-    this.pass(run);
-    return delta + run;
-  }
-  /** `run` and `take` in one, for a piece of the open string. */
-  pass(run: string): void {
     this.#string.add(run);
     this.#decoded?.add(unescapeJson(run));
+    return delta + run;
   }
 
   get text(): string {

@@ -11,8 +11,10 @@ export interface Syntax {
   readonly quotes: Marks;
   /** The characters that may end a string or must be escaped in JSON; all others pass as they are. */
   readonly plainEnd: Uint8Array;
-  /** Reads on in a string at such a character, or while `tail` is set. */
-  special(reader: Reader, code: number): Outcome | undefined | true;
+  /** Reads on in a string at such a character. `false`: it stands for itself. */
+  special(reader: Reader, code: number): Outcome | undefined | boolean;
+  /** Reads on after a quote that may be the closing one: while `tail` is set. */
+  closing(reader: Reader): undefined | true;
   /** Blanks between tokens are valid JSON and are written as they are. */
   readonly spaces?: boolean;
   /** Passes over blanks and comments. Answers like `blanks`. */
@@ -76,10 +78,6 @@ export class Reader extends Window {
   stops = NO_MARKS;
   /** Where the value is written; `undefined`: it is only checked. */
   out: JsonWriter | undefined;
-  /** While text, a string or a word is read: a piece without any of these characters merely continues it, and needs no step. */
-  quiet: Uint8Array | undefined;
-  /** If it is a word: its longest length, else 0. */
-  wordMax = 0;
   /** The last key. */
   key = "";
   /** The depth at which the caller watches an object's fields; 0: it does not. */
@@ -114,20 +112,13 @@ export class Reader extends Window {
   #inField = false;
   /** A small cache of keys: the same ones come with every call, and engines are fastest with a string that was used as a key before. */
   readonly #keys: (Key | undefined)[] = Array(16).fill(undefined);
-  /** The last key as JSON text, and the blanks after it. */
+  /** The last key as JSON text, with its colon; and the blanks before the colon. */
   #keyJson = "";
   #keyGap = "";
 
   constructor(maxDepth: number) {
     super();
     this.maxDepth = maxDepth;
-  }
-
-  /** Lets later pieces skip the steps while they have none of these characters. Only where everything at hand was read. */
-  calm(stops: Uint8Array, wordMax = 0): void {
-    if (this.pos < this.end || this.keeps > 0) return;
-    this.quiet = stops;
-    this.wordMax = wordMax;
   }
 
   /** Begins to read an object. */
@@ -180,21 +171,21 @@ export class Reader extends Window {
 
   /** Passes on what stands for itself in a string; the rest is up to the syntax. */
   #inString(syntax: Syntax): Outcome | undefined | true {
-    if (this.tail !== undefined) return syntax.special(this, -1);
-    const plainEnd = this.#plainEnd;
-    const code = this.span(plainEnd, false);
+    if (this.tail !== undefined) return syntax.closing(this);
+    const code = this.span(this.#plainEnd, false);
     if (this.from < this.pos) {
       this.say(this.seen < 0xd800 ? this.run : escapeJson(this.run)); // only a lone surrogate can need an escape here
       if (this.keeps > 0 && this.backTo(this.keeps)) return "long";
     }
     if (code === -1) return "cut";
-    if (code !== undefined) {
-      const cut = code < 128 && this.stops.leads[code] === 1 ? this.isCut() : false;
-      return cut === false ? syntax.special(this, code) : cut;
-    }
-    if (this.inKey) this.calm(plainEnd, NO_LIMIT);
-    else if (this.out) this.calm(plainEnd);
-    return undefined;
+    if (code === undefined) return undefined;
+    const outcome = syntax.special(this, code);
+    if (outcome !== false) return outcome;
+    const cut = code < 128 && this.stops.leads[code] === 1 && this.isCut();
+    if (cut !== false) return cut;
+    this.pos++;
+    this.say(escapeJson(String.fromCharCode(code)));
+    return true;
   }
 
   /** Shortens a word that is longer than `max`, moves reading back to its end, and says so. Never splits a surrogate pair. */
@@ -286,9 +277,10 @@ export class Reader extends Window {
     if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.key)} has no value`);
     frame.list = set;
     if (this.#brace) this.#opened(set);
-    if (set) return this.#scalar(this.quote === "" ? syntax.bare(this.key, undefined) : this.#keyJson);
+    if (set) return this.#scalar(this.quote === "" ? syntax.bare(this.key, undefined) : this.#keyJson.slice(0, -1));
     this.pos++;
-    this.out?.key(this.key, `${this.#keyJson}${this.#keyGap}:`);
+    const json = this.#keyJson;
+    this.out?.key(this.key, this.#keyGap === "" ? json : `${json.slice(0, -1)}${this.#keyGap}:`);
     this.#state = VALUE;
     return true;
   }
@@ -301,10 +293,7 @@ export class Reader extends Window {
     for (;;) {
       const code = this.span(stops, wide);
       if (this.from < this.pos) this.word += this.run;
-      if (code === undefined) {
-        if (!wide) this.calm(stops, NO_LIMIT);
-        return undefined;
-      }
+      if (code === undefined) return undefined;
       if (code === -1) return "cut";
       if (wide || code >= 128 || this.marks.leads[code] === 0) break;
       const mark = this.match(this.marks);
@@ -375,7 +364,7 @@ export class Reader extends Window {
     if (known === undefined || known.text !== text || known.isJson !== isJson) {
       const key = isJson ? unescapeJson(text) : text;
       const json = isJson ? text : escapeJson(text);
-      known = { text, isJson, key, json: `"${json}"` };
+      known = { text, isJson, key, json: `"${json}":` };
       this.#keys[at] = known;
     }
     this.key = known.key;

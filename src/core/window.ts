@@ -25,8 +25,6 @@ export class Marks {
   /** Nodes of four numbers: a character and the three fields above. Node 0 is the root. */
   readonly #tree: Uint16Array;
   readonly #with = new Map<Uint8Array, Uint8Array>();
-  /** The trie node at which the last `at` ran out of text. */
-  node = 0;
 
   constructor(list: Iterable<string>) {
     this.list = [...new Set(list)];
@@ -66,9 +64,8 @@ export class Marks {
     let found = 0;
     let node = tree[CHILD] as number;
     for (let i = at; node > 0; i++) {
-      if (i >= end) {
+      if (i === end) {
         if (last) break;
-        this.node = node;
         return undefined;
       }
       const code = text.charCodeAt(i);
@@ -79,18 +76,6 @@ export class Marks {
       }
     }
     return found > 0 ? this.list[found - 1] : "";
-  }
-
-  /** Walks on from a node where `at` ran out of text. 0: the text leaves the trie, or completes every mark on its path. */
-  on(node: number, text: string): number {
-    const tree = this.#tree;
-    let on = node;
-    for (let i = 0; i < text.length && on > 0; i++) {
-      const code = text.charCodeAt(i);
-      while (on > 0 && tree[on] !== code) on = tree[on + SIBLING] as number;
-      on = on > 0 ? (tree[on + CHILD] as number) : 0;
-    }
-    return on;
   }
 }
 
@@ -109,9 +94,6 @@ export class Window {
   last = false;
   /** Where the last question started reading; it stopped at `pos`. */
   from = 0;
-  /** There is an incomplete mark of this set at `pos`: as long as new text only continues it, no question has an answer. */
-  half: Marks | undefined;
-  #node = 0;
   /** The bits of all characters that the last `span` passed over. */
   seen = 0;
 
@@ -119,17 +101,6 @@ export class Window {
     this.text = this.pos < this.end ? this.text.slice(this.pos) + text : text;
     this.pos = 0;
     this.end = this.stop = this.text.length;
-    this.half = undefined;
-  }
-
-  /** Adds text if it continues the incomplete mark without completing it. */
-  addHalf(text: string): boolean {
-    const node = this.half ? this.half.on(this.#node, text) : 0;
-    if (node === 0) return false;
-    this.text += text;
-    this.#node = node;
-    this.end = this.stop = this.text.length;
-    return true;
   }
 
   /** No more text will come. */
@@ -172,22 +143,14 @@ export class Window {
       const mark = marks.at(text, at, stop, last && !cautious);
       if (mark === "") continue;
       this.pos = at;
-      if (mark !== undefined) return mark;
-      this.#stayHalf(marks);
-      return last ? "" : undefined;
+      return mark ?? (last ? "" : undefined);
     }
     return this.#passAll();
   }
 
   /** The mark at `pos`, which stays unread; `""` if there is none. An incomplete mark at the end of the input is none, unless `cautious`: then `undefined`. */
   match(marks: Marks, cautious = false): string | undefined {
-    const mark = marks.at(this.text, this.pos, this.stop, this.last && !cautious);
-    if (mark === undefined) this.#stayHalf(marks);
-    return mark;
-  }
-  #stayHalf(marks: Marks): void {
-    this.half = marks;
-    this.#node = marks.node;
+    return marks.at(this.text, this.pos, this.stop, this.last && !cautious);
   }
 
   /** Passes over blanks. Answers with the code of the next character, which stays unread; -1 at the end of the input. */
@@ -230,15 +193,6 @@ export class Window {
     this.pos = !last && stop > this.pos && isHigh(this.text.charCodeAt(stop - 1)) ? stop - 1 : stop;
     return last ? "" : undefined;
   }
-}
-
-/** Whether the text has no character in the table and no surrogate. */
-export function hasNone(text: string, table: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 128 ? table[code] === 1 : code >= 0xd800 && code < 0xe000) return false;
-  }
-  return true;
 }
 
 /** A table for `span` with these characters. */

@@ -44,7 +44,6 @@ const nameOf = (any: boolean): Step => {
   };
   return (s) => {
     const mark = s.readWord(HEADER_END);
-    s.quiet = undefined; // every piece is looked at: what cannot be a name leaves at once
     const name = s.word.trim();
     if (!(any && NAME.test(name)) && !begins(s, name)) return release;
     if (mark === undefined) return undefined;

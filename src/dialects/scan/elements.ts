@@ -131,10 +131,7 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
     if (!top) return inside;
     const tag = s.until(valueEnds, true);
     say(s, top, s.run);
-    if (tag === undefined) {
-      if (top.kind === "string") s.calm(valueEnds.plainEnd);
-      return undefined;
-    }
+    if (tag === undefined) return undefined;
     if (tag === close) return into(s, tag);
     if (tag === "") {
       s.pos = s.stop;

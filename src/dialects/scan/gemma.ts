@@ -42,19 +42,11 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const closer = new Marks([quote]);
   const blockEnds = new Marks(ends);
   /** Between the dialect's quotes everything is literal; between ASCII quotes it is JSON, up to a mark that ends the block. */
-  const strings = (behind: string): Pick<Syntax, "quotes" | "plainEnd" | "special"> => ({
+  const strings = (behind: string): Pick<Syntax, "quotes" | "plainEnd" | "special" | "closing"> => ({
     quotes,
     plainEnd: quotes.plainEnd,
     special: (r, code) => {
       const isAscii = r.quote !== quote;
-      if (isAscii && r.tail !== undefined) {
-        // The dialect's own quote may follow the ASCII quote that closes a string.
-        const own = r.tail === "" ? r.match(closer) : "";
-        if (!own) return own === undefined ? undefined : closeQuote(r, behind);
-        r.tail = undefined;
-        r.pos += own.length;
-        return r.closeString();
-      }
       const known = isAscii ? blockEnds : closer;
       const mark = known.leads[code] === 1 ? r.match(known, true) : "";
       if (mark === undefined) return r.cut();
@@ -63,10 +55,15 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
         r.pos += mark.length;
         return r.closeString();
       }
-      if (isAscii && (code !== 92 || r.pos + 1 >= r.stop || ESCAPES.includes(r.text.charAt(r.pos + 1)))) return inString(r, code);
-      r.say(escapeJson(String.fromCharCode(code)));
-      r.pos++;
-      return true;
+      return isAscii && (code !== 92 || r.pos + 1 >= r.stop || ESCAPES.includes(r.text.charAt(r.pos + 1))) && inString(r, code);
+    },
+    closing: (r) => {
+      // The dialect's own quote may follow the ASCII quote that closes a string.
+      const own = r.tail === "" ? r.match(closer) : "";
+      if (!own) return own === undefined ? undefined : closeQuote(r, behind);
+      r.tail = undefined;
+      r.pos += own.length;
+      return r.closeString();
     },
   });
   const syntax: Syntax = {

@@ -71,10 +71,7 @@ export function openHead(s: Scan): void {
 export function readHead(s: Scan, ends: Marks, quotes: ReadonlyMap<string, Marks>, max: number): string | null | undefined {
   for (;;) {
     const mark = s.readWord(quotes.get(s.quote) ?? ends, max);
-    if (s.quote === EQUALS) {
-      if (s.run.trim() !== "") s.quote = "";
-      else s.quiet = undefined; // what comes next is still to be looked at
-    }
+    if (s.quote === EQUALS && s.run.trim() !== "") s.quote = "";
     if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
     if (quotes.has(s.quote)) s.quote = "";
     else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;

@@ -182,10 +182,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     if (!param) return between;
     const mark = s.until(param.marks, true);
     sayValue(s, param, s.run, strips);
-    if (mark === undefined) {
-      if (param.written && param.newline === "") s.calm(param.marks.plainEnd);
-      return undefined;
-    }
+    if (mark === undefined) return undefined;
     if (mark === "") {
       s.pos = s.stop;
       return cut;

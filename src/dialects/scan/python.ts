@@ -23,6 +23,7 @@ const PYTHON = {
   quotes: new Marks(["", "f", "r"].flatMap((prefix) => QUOTES.map((quote) => prefix + quote))),
   plainEnd: STRING_STOPS,
   special,
+  closing: (r) => closingQuote(r, r.inKey ? ",}]:)=" : ",}]:)", quoteOf(r)),
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: false,
@@ -36,10 +37,12 @@ const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 const FIELD = "an f-string has a field";
 const EXPRESSION = "the call is part of an expression";
 
-function special(r: Reader, code: number): Outcome | undefined | true {
+/** The quote that closes the string: a prefix such as `r` is no part of it. */
+const quoteOf = ({ quote }: Reader): string => (quote.charCodeAt(0) > 96 ? quote.slice(1) : quote);
+
+function special(r: Reader, code: number): Outcome | undefined | boolean {
   const kind = r.quote.charCodeAt(0);
-  const quote = kind > 96 ? r.quote.slice(1) : r.quote;
-  if (r.tail !== undefined) return closingQuote(r, r.inKey ? ",}]:)=" : ",}]:)", quote);
+  const quote = quoteOf(r);
   if (code === 92) return readEscape(r, kind === 114);
   const { pos, stop } = r;
   if (code === quote.charCodeAt(0)) {
@@ -57,9 +60,7 @@ function special(r: Reader, code: number): Outcome | undefined | true {
     if (r.text.charCodeAt(pos + 1) !== code) return r.bad(FIELD);
     r.pos++;
   }
-  r.pos++;
-  r.say(escapeJson(String.fromCharCode(code)));
-  return true;
+  return false;
 }
 
 const LETTERS = "abfnrtv\\'\"\n";

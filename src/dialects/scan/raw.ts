@@ -38,7 +38,6 @@ export class RawReader extends Reader {
     const mark = this.until(stops);
     this.word += this.run;
     if (this.backTo(max)) return null;
-    if (mark === undefined) this.calm(stops.leads, max);
     return mark;
   }
 }

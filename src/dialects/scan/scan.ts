@@ -7,7 +7,7 @@ import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { NO_LIMIT } from "../../core/reader.ts";
 import { type SchemaNode, schemaNode } from "../../core/schema.ts";
-import { hasNone, type Marks } from "../../core/window.ts";
+import type { Marks } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
 import type { CallObject } from "./call-object.ts";
 import type { Element } from "./elements.ts";
@@ -104,30 +104,7 @@ export class Scan extends RawReader implements Scanner {
   feed(text: string): Event[] {
     checkText(text);
     if (text === "" || this.ended) return [];
-    const { quiet, call } = this;
     this.#room -= text.length;
-    // Most pieces merely continue text, a string, a word or an incomplete mark: for those no step is needed.
-    const calm = this.#room > 0 && this.#held === undefined;
-    if (calm && quiet !== undefined && hasNone(text, quiet)) {
-      if (this.wordMax > 0) {
-        if (this.word.length + text.length <= this.wordMax) {
-          this.add(text);
-          this.pos = this.end;
-          this.word += text;
-          return [];
-        }
-      } else if (call === undefined) {
-        this.#room = NO_LIMIT;
-        return [this.#saying(text)];
-      } else if (call.id !== undefined) {
-        this.add(text);
-        this.pos = this.end;
-        this.json.pass(text);
-        return [{ type: "tool-delta", id: call.id, json: text }];
-      }
-    }
-    if (calm && this.half !== undefined && this.addHalf(text)) return [];
-    this.quiet = undefined;
     this.add(text);
     if (this.#room < 0) this.#limit();
     return this.#drain();
@@ -150,7 +127,6 @@ export class Scan extends RawReader implements Scanner {
       const { text, pos, stop } = this;
       if (this.waitingRead === 0 || this.ends.at(text, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
-      this.quiet = this.half = undefined;
     }
     this.#sayDelta();
     const out = this.#out ?? [];
@@ -231,11 +207,8 @@ export class Scan extends RawReader implements Scanner {
     return text;
   }
   #say(text: string): void {
-    this.#emit(this.#saying(text));
-  }
-  #saying(text: string): Event {
     this.newline = text.charCodeAt(text.length - 1) === 10;
-    return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
+    this.#emit(this.thinking ? { type: "thinking-delta", text } : { type: "text", text });
   }
 
   /** Makes a `control` event of what waits, if anything does. */

@@ -25,10 +25,7 @@ export const speak: Step = (s) => {
   if (line && s.lineStart) return line;
   const mark = s.until(marks);
   s.sayRun();
-  if (mark === undefined) {
-    s.calm(marks.leads);
-    return undefined;
-  }
+  if (mark === undefined) return undefined;
   if (mark === "") {
     s.commit();
     return undefined;
