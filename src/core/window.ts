@@ -1,6 +1,6 @@
 /**
  * A window onto text that arrives in pieces, with the few questions a parser may ask of it. A question answers `undefined` until enough
- * text has arrived to decide it, so no caller can tell where a piece ended; and no character is examined twice for the same question.
+ * text has arrived to decide it, so no caller can tell where a piece ended. Only what may be the beginning of a mark is examined again.
  */
 
 /** The characters that must be escaped in a JSON string. */
