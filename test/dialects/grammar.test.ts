@@ -256,6 +256,16 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(takes("auto", text("get_time", "get_weather"), { parallelCalls: false })).toBe(false);
   });
 
+  test("a tool may have hundreds of parameters", () => {
+    const keys = Array.from({ length: 150 }, (_, i) => `${i} is its number`);
+    const properties = Object.fromEntries(keys.map((key) => [key, { type: "integer" }]));
+    for (const additionalProperties of [false, { type: "boolean" }]) {
+      const many: Tool = { name: "many", parameters: { type: "object", properties, additionalProperties } };
+      const { gbnf } = dialect.grammar([many, weather], "required");
+      expect(() => new Gbnf(gbnf)).not.toThrow();
+    }
+  });
+
   test("at most one call, if calls must not be parallel", () => {
     const single = grammar("required", { parallelCalls: false });
     expect(accepts(single, text("get_time"))).toBe(true);
@@ -1317,6 +1327,7 @@ describe("our matcher refuses what llama.cpp refuses, and what xgrammar reads di
     'a ::= "x"',
     'root ::= "x',
     'root ::= "x"{0,3000}',
+    `root ::= (${Array.from({ length: 50 }, (_, i) => `a${i}`).join(" | ")}){0,40}\na0 ::= "x"`,
     'root ::= "\\q"',
     "root ::= | ",
   ])("%s", (text) => {

@@ -360,7 +360,8 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
     const place = inside(at, patterns.length > 0 ? "patternProperties" : "additionalProperties", "other");
     if (others !== undefined && unpaired) at.report(at.path, "additionalProperties");
-    const other = others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
+    const other =
+      others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => rules.rule(`${at.hint}-other`, otherPair(keys, atom, kind)));
     const arranged = at.syntax.object.comma === "" ? inAnyOrder : inTurn;
     return rules.rule(at.hint, row(open, arranged(pairs, other, at.syntax.object, at.hint), close) || '""');
   };
@@ -418,9 +419,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const named = pairs.map(({ body, required }) => ({ pair: rules.rule(`${hint}-pair`, body), required }));
     const must = named.flatMap(({ pair, required }) => (required ? pair : []));
     const may = named.flatMap(({ pair, required }) => (required ? [] : pair));
-    const any = [...may, ...(other ? [other] : [])].join(" | ");
-    const free = any && rules.rule(`${hint}-free`, `(${any})${other ? "*" : `{0,${may.length}}`}`);
-    if (must.length === 0 && nothing !== undefined) return any ? `((${any}) ${free} | ${nothing})` : nothing;
+    // A rule of its own: llama.cpp counts the rules in a group as often as the group may be repeated.
+    const any = rules.choice(`${hint}-any`, [...may, ...(other ? [other] : [])]);
+    const free = any && rules.rule(`${hint}-free`, `${any}${other ? "*" : (quantifier(0, may.length) ?? "*")}`);
+    if (must.length === 0 && nothing !== undefined) return any ? `(${any} ${free} | ${nothing})` : nothing;
     if (must.length > MAX_FREE) return row(...must.flatMap((pair) => [free, pair]), free);
     const rest = (left: readonly string[]): string => {
       const ways = left.map((pair, i) => row(pair, rest(left.toSpliced(i, 1))));
