@@ -256,6 +256,24 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(takes("auto", text("get_time", "get_weather"), { parallelCalls: false })).toBe(false);
   });
 
+  test("declared keys and words as the dialect writes them, escaped or in sections", () => {
+    const words = ["año", "天気 😀", "<x>", "a & b", "n\nl", "</x", 'q"q', "it's", "b\\s", "\x7f", ""];
+    for (const key of ["año", "天気", "😀", 'q"q', "it's", "b\\s", "a & b", "\x7f"]) {
+      const inside = { type: "object", properties: { [key]: { type: "integer" } }, required: [key] };
+      const properties = { [key]: { enum: words }, o: inside, l: { type: "array", items: { enum: words } } };
+      const odd: Tool = { name: "f", parameters: { type: "object", properties, required: [key, "o", "l"] } };
+      const made = new Gbnf(dialect.grammar([odd], "required").gbnf);
+      for (const word of words) {
+        const args = { [key]: word, o: { [key]: 1 }, l: [word] };
+        const text = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
+        const call = text(args);
+        expect(made.accepts(call), call).toBe(true);
+        for (const wrong of [{ ...args, [key]: `${word}!` }, { ...args, o: { [`${key}!`]: 1 } }]) expect(made.accepts(text(wrong))).toBe(false);
+        expect(endsOf(scanPieces(dialect, [call], { tools: [odd] }))[0]?.arguments).toEqual(args);
+      }
+    }
+  });
+
   test("a tool may have hundreds of parameters", () => {
     const keys = Array.from({ length: 150 }, (_, i) => `${i} is its number`);
     const properties = Object.fromEntries(keys.map((key) => [key, { type: "integer" }]));
@@ -1333,6 +1351,23 @@ describe("our matcher refuses what llama.cpp refuses, and what xgrammar reads di
   ])("%s", (text) => {
     expect(() => new Gbnf(text)).toThrow();
   });
+});
+
+test("minicpm5: a string in a section may contain the tag that ends it, and a section that begins also ends", () => {
+  const dialect = speakers.find(({ id }) => id === "minicpm5")!;
+  const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } }, required: ["a"] } }];
+  const call = (text: string) => `<function name="f"><param name="a">${text}</param></function>`;
+  for (const [text, value] of [
+    ["a < b & c\n]]>", "a < b & c\n]]>"],
+    ["<![CDATA[]]>", ""],
+    ["<![CDATA[<p>x</p></param>]]]>", "<p>x</p></param>]"],
+    ["<![CDATA[x", undefined],
+    ["<![CDATA[x]] >", undefined],
+    ["<![CDATA[x]]>y", undefined],
+  ] as const) {
+    expect(accepts(dialect.grammar(tools, "required"), call(text)), text).toBe(value !== undefined);
+    if (value !== undefined) expect(endsOf(scanPieces(dialect, [call(text)], { tools }))[0]?.arguments).toEqual({ a: value });
+  }
 });
 
 test("kimi-k3: a value's type word is that of its schema", () => {
