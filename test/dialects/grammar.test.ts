@@ -744,6 +744,10 @@ describe("schemas", () => {
       [1, 2],
       [0, 3],
     ],
+    ["a large range", { type: "integer", minimum: -40, maximum: 65_535 }, [-40, -9, 0, 7, 65_535], [-41, -100, 65_536, 70_000, 100_000]],
+    ["no integers below", { type: "integer", minimum: 17 }, [17, 20, 99, 100, 1_234_567_890], [16, 9, 0, -17, -20]],
+    ["no integers above", { type: "integer", exclusiveMaximum: -300 }, [-301, -999, -1000], [-300, -299, -30, 0, 301]],
+    ["integers between fractions", { type: "integer", minimum: -1.5, maximum: 1.5 }, [-1, 0, 1], [-2, 2]],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
     ["words of a list", { type: "array", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"], [1]]],
@@ -996,7 +1000,9 @@ describe("schemas", () => {
     [{ type: "object", properties: { "a/b": { type: "number", multipleOf: 2 } } }, "/properties/a~1b", "multipleOf"],
     [{ type: "array", items: { type: "string", maxLength: 100_000 } }, "/items", "maxLength"],
     [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
-    [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
+    [{ type: "integer", minimum: -5, maximum: 2 ** 63 }, "", "maximum"],
+    [{ type: "integer", minimum: 2 ** 63 }, "", "minimum"],
+    [{ type: "number", maximum: 5 }, "", "maximum"],
     [{ not: { type: "string" } }, "", "not"],
     [{ type: "object", properties: { a: {}, b: {} }, dependencies: { a: ["b"] } }, "", "dependencies"],
     [{ $dynamicRef: "#/$defs/a" }, "", "$dynamicRef"],
@@ -1031,6 +1037,17 @@ describe("schemas", () => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
     expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("ranges of integers have exactly their numbers", () => {
+    const ends = [0, 1, 8, 9, 10, 19, 99, 100, 101, 255, 989, 1000].flatMap((n) => [-n, n]);
+    for (const minimum of ends)
+      for (const maximum of ends.filter((n) => n >= minimum)) {
+        const made = new Gbnf(schemaGrammar({ type: "integer", minimum, maximum }).gbnf);
+        for (const n of new Set([...ends, minimum - 1, minimum + 1, maximum - 1, maximum + 1]))
+          expect(made.accepts(`${n}`), `${n} from ${minimum} to ${maximum}`).toBe(minimum <= n && n <= maximum);
+        for (const text of ["-0", "00", "01", "-", "", "5000"]) expect(made.accepts(text), text).toBe(false);
+      }
   });
 
   test("alternatives that refer to each other are whole wherever they are used", () => {

@@ -6,6 +6,7 @@ import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
 import { allApart } from "./apart.ts";
 import { literal, optional, type Rules, row } from "./gbnf.ts";
+import { integers } from "./integers.ts";
 import { constrains, isNote, isWithin, merged } from "./merge.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
@@ -292,20 +293,19 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return counted || text(syntax);
   };
 
-  const number = (type: string, schema: JsonObject, { syntax, path, hint, report }: Place): string => {
+  const number = (type: string, schema: JsonObject, { path, hint, report }: Place): string => {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
     const least = numeric(minimum) ?? -Infinity;
     // In older drafts, and in OpenAPI 3.0, `true` excludes the minimum or the maximum itself.
     const above = numeric(exclusiveMinimum === true ? minimum : exclusiveMinimum) ?? -Infinity;
     const below = numeric(exclusiveMaximum === true ? maximum : exclusiveMaximum) ?? Infinity;
-    const first = Math.max(Math.ceil(least), Math.floor(above) + 1);
-    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1);
-    if (type === "integer" && first <= last && last - first < MAX_COUNT) {
-      const all = Array.from({ length: last - first + 1 }, (_, i) => syntax.scalar(first + i));
-      return rules.choice(hint, all);
-    }
+    const first = end(Math.max(Math.ceil(least), Math.floor(above) + 1));
+    const last = end(Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1));
+    const isRange = type === "integer" && first <= last && first < Infinity && last > -Infinity;
     const bounds = { minimum: minimum || undefined, maximum, exclusiveMinimum, exclusiveMaximum }; // the sign is enforced, so `minimum: 0` is not reported
-    for (const [keyword, bound] of Object.entries(bounds)) if (bound !== undefined && bound !== false) report(path, keyword);
+    for (const [keyword, bound] of Object.entries(bounds))
+      if (bound !== undefined && bound !== false && !(isRange && (bound === true || isExact(bound)))) report(path, keyword);
+    if (isRange && (first > -Infinity || last < Infinity)) return rules.choice(hint, integers(first, last));
     const sign = least >= 0 || above >= 0 ? "" : '"-"?';
     return rules.rule(type, row(sign, WHOLE, type === "number" && FRACTION));
   };
@@ -439,6 +439,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 const isExact = (value: Json): value is number => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
+
+/** An end of a range; none, if a double cannot print it. */
+const end = (value: number): number => (isExact(value) ? value : value < 0 ? -Infinity : Infinity);
 
 /** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
 function quantifier(least: Json, most: Json | undefined): string | undefined {
