@@ -268,7 +268,11 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
         const text = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
         const call = text(args);
         expect(made.accepts(call), call).toBe(true);
-        for (const wrong of [{ ...args, [key]: `${word}!` }, { ...args, o: { [`${key}!`]: 1 } }]) expect(made.accepts(text(wrong))).toBe(false);
+        for (const wrong of [
+          { ...args, [key]: `${word}!` },
+          { ...args, o: { [`${key}!`]: 1 } },
+        ])
+          expect(made.accepts(text(wrong))).toBe(false);
         expect(endsOf(scanPieces(dialect, [call], { tools: [odd] }))[0]?.arguments).toEqual(args);
       }
     }
@@ -747,6 +751,7 @@ describe("schemas", () => {
     ["a large range", { type: "integer", minimum: -40, maximum: 65_535 }, [-40, -9, 0, 7, 65_535], [-41, -100, 65_536, 70_000, 100_000]],
     ["no integers below", { type: "integer", minimum: 17 }, [17, 20, 99, 100, 1_234_567_890], [16, 9, 0, -17, -20]],
     ["no integers above", { type: "integer", exclusiveMaximum: -300 }, [-301, -999, -1000], [-300, -299, -30, 0, 301]],
+    ["the largest exact ends", { type: "integer", exclusiveMinimum: 2 ** 53 - 1 }, [2 ** 53, 2 ** 53 + 2], [2 ** 53 - 1, 0, -5]],
     ["integers between fractions", { type: "integer", minimum: -1.5, maximum: 1.5 }, [-1, 0, 1], [-2, 2]],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],

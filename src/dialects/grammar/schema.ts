@@ -299,9 +299,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     // In older drafts, and in OpenAPI 3.0, `true` excludes the minimum or the maximum itself.
     const above = numeric(exclusiveMinimum === true ? minimum : exclusiveMinimum) ?? -Infinity;
     const below = numeric(exclusiveMaximum === true ? maximum : exclusiveMaximum) ?? Infinity;
-    const first = end(Math.max(Math.ceil(least), Math.floor(above) + 1));
-    const last = end(Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1));
-    const isRange = type === "integer" && first <= last && first < Infinity && last > -Infinity;
+    const lowest = Math.max(Math.ceil(least), Math.floor(above) + 1);
+    const highest = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1);
+    const [first, last] = [Math.abs(lowest) <= 2 ** 53 ? lowest : -Infinity, Math.abs(highest) <= 2 ** 53 ? highest : Infinity];
+    const isRange = type === "integer" && first <= last;
     const bounds = { minimum: minimum || undefined, maximum, exclusiveMinimum, exclusiveMaximum }; // the sign is enforced, so `minimum: 0` is not reported
     for (const [keyword, bound] of Object.entries(bounds))
       if (bound !== undefined && bound !== false && !(isRange && (bound === true || isExact(bound)))) report(path, keyword);
@@ -439,9 +440,6 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 const isExact = (value: Json): value is number => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
-
-/** An end of a range; none, if a double cannot print it. */
-const end = (value: number): number => (isExact(value) ? value : value < 0 ? -Infinity : Infinity);
 
 /** `{2,5}`; `undefined` if a count is invalid or above `MAX_COUNT`. */
 function quantifier(least: Json, most: Json | undefined): string | undefined {

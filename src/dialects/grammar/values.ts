@@ -182,7 +182,8 @@ export const xmlValues =
     const json = literals(rules);
     const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
     const scalar = (value: Scalar): string => {
-      if (typeof value === "string") return section ? rules.choice("word", [literal(value), within(section, literal(value))]) : literal(value);
+      if (typeof value === "string")
+        return section ? rules.choice("word", [literal(value), within(section, literal(value))]) : literal(value);
       return python ? rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]) : json.scalar(value);
     };
     const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
