@@ -15,7 +15,7 @@ interface Stack {
   id: number;
 }
 
-const MAX_REPETITION = 2000; // llama.cpp's limit
+const MAX_REPETITION = 2000; // llama.cpp's limit, also for a repeated group's rules times their repetitions
 
 export class Gbnf {
   readonly #rules = new Map<string, Alternatives>();
@@ -179,14 +179,28 @@ export class Gbnf {
   }
 }
 
+/** The rules that llama.cpp counts: those it has met by their names, and those that it makes of groups and repetitions. */
+class Counted {
+  readonly #names = new Set<string>();
+  made = 0;
+  meet(name: string): void {
+    this.#names.add(name);
+  }
+  get size(): number {
+    return this.#names.size + this.made;
+  }
+}
+
 class Reader {
   #at = 0;
   #made = 0;
   readonly text: string;
   readonly rules: Map<string, Alternatives>;
-  constructor(text: string, rules: Map<string, Alternatives>) {
+  readonly #counted: Counted;
+  constructor(text: string, rules: Map<string, Alternatives>, counted = new Counted()) {
     this.text = text;
     this.rules = rules;
+    this.#counted = counted;
   }
 
   read(): void {
@@ -194,7 +208,8 @@ class Reader {
       const [, name = "", body = ""] = /^([a-zA-Z0-9-]+) ::= (.*)$/.exec(line) ?? [];
       if (name === "") throw new Error(`no rule: ${line}`);
       if (this.rules.has(name)) throw new Error(`two rules ${name}`);
-      const reader = new Reader(body, this.rules);
+      this.#counted.meet(name);
+      const reader = new Reader(body, this.rules, this.#counted);
       this.rules.set(name, reader.#alternatives(name));
       if (reader.#at < body.length) throw new Error(`in ${name}: cannot read ${body.slice(reader.#at, reader.#at + 40)}`);
     }
@@ -216,13 +231,15 @@ class Reader {
   #sequence(name: string): Item[] {
     const items: Item[] = [];
     for (;;) {
+      const before = this.#counted.size;
+      const isGroup = /^ *\(/.test(this.text.slice(this.#at));
       const atom = this.#atom(name);
       if (!atom) {
         if (items.length === 0 && !/""\s*$/.test(this.text.slice(0, this.#at)))
           throw new Error(`in ${name}: nothing before ${this.text.slice(this.#at)}`);
         return items;
       }
-      items.push(...this.#repeated(name, atom));
+      items.push(...this.#repeated(name, atom, isGroup ? this.#counted.size - before : 1));
     }
   }
 
@@ -238,6 +255,7 @@ class Reader {
     }
     if (this.#take("(")) {
       const own = `${name} ${this.rules.size} ${this.#made++}`;
+      this.#counted.made++;
       this.rules.set(own, []);
       this.rules.set(own, this.#alternatives(name));
       if (!this.#take(")")) throw new Error(`in ${name}: ) is missing`);
@@ -246,16 +264,20 @@ class Reader {
     const [word] = /^[a-zA-Z0-9-]+/.exec(this.text.slice(this.#at)) ?? [];
     if (word === undefined) return undefined;
     this.#at += word.length;
+    this.#counted.meet(word);
     return [{ type: "rule", name: word }];
   }
 
-  #repeated(name: string, atom: Item[]): Item[] {
+  /** `size`: how many rules the atom brought in. */
+  #repeated(name: string, atom: Item[], size: number): Item[] {
     const [whole, sign, least, comma, most] = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})/.exec(this.text.slice(this.#at)) ?? [];
     if (whole === undefined) return atom;
     this.#at += whole.length;
     const min = sign ? Number(sign === "+") : Number(least);
     const max = sign ? (sign === "?" ? 1 : Infinity) : most ? Number(most) : comma ? Infinity : min;
     if (min > MAX_REPETITION || (max < Infinity && max > MAX_REPETITION)) throw new Error(`in ${name}: too many repetitions`);
+    if (size * ((max < Infinity && max) || min || 1) >= MAX_REPETITION) throw new Error(`in ${name}: too many rules are repeated`);
+    this.#counted.made += max === Infinity ? 1 : max - min;
     const out = Array.from({ length: min }, () => atom).flat();
     const own = (n: number | string) => `${name} ${this.rules.size} repeat ${n}`;
     if (max === Infinity) {

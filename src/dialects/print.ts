@@ -168,6 +168,9 @@ const PYTHON_JSON = inText();
 
 /** `json.dumps(value, ensure_ascii=False)` */
 export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
+/** JSON as `json.dumps(value)` prints it, which escapes DEL, too. */
+export const ascii = (json: string): string =>
+  json.replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 /** `json.dumps(value, ensure_ascii=False, indent=4)`, or with another indent */
 export const prettyJson = (value: Tree, indent = "    "): string => print(value, inText(indented(indent)));
 export const compactJson = (value: Tree): string => print(value, compact());

@@ -11,7 +11,7 @@
  */
 import type { Part, Request } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callObject, pythonJson } from "./print.ts";
+import { ascii, callObject, pythonJson } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { PRESERVED, tagged, thought, toolPieces } from "./qwen.ts";
 import { jsonTags } from "./scan/json-tags.ts";
@@ -25,9 +25,6 @@ const createScanner = jsonTags(["<tool_call>"], { stops: STOPS });
 // ---- Rendering
 
 const t = markup([...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
-
-/** `json.dumps(value)`, which escapes DEL, too. */
-const ascii = (json: string): string => json.replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 function render(request: Request, _: unknown, { declared, thinking }: Setting): Rendered {
   const { system, rest } = hoisted(request);

@@ -256,6 +256,38 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(takes("auto", text("get_time", "get_weather"), { parallelCalls: false })).toBe(false);
   });
 
+  test("declared keys and words as the dialect writes them, escaped or in sections", () => {
+    const words = ["año", "天気 😀", "<x>", "a & b", "n\nl", "</x", 'q"q', "it's", "b\\s", "\x7f", ""];
+    for (const key of ["año", "天気", "😀", 'q"q', "it's", "b\\s", "a & b", "\x7f"]) {
+      const inside = { type: "object", properties: { [key]: { type: "integer" } }, required: [key] };
+      const properties = { [key]: { enum: words }, o: inside, l: { type: "array", items: { enum: words } } };
+      const odd: Tool = { name: "f", parameters: { type: "object", properties, required: [key, "o", "l"] } };
+      const made = new Gbnf(dialect.grammar([odd], "required").gbnf);
+      for (const word of words) {
+        const args = { [key]: word, o: { [key]: 1 }, l: [word] };
+        const text = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
+        const call = text(args);
+        expect(made.accepts(call), call).toBe(true);
+        for (const wrong of [
+          { ...args, [key]: `${word}!` },
+          { ...args, o: { [`${key}!`]: 1 } },
+        ])
+          expect(made.accepts(text(wrong))).toBe(false);
+        expect(endsOf(scanPieces(dialect, [call], { tools: [odd] }))[0]?.arguments).toEqual(args);
+      }
+    }
+  });
+
+  test("a tool may have hundreds of parameters", () => {
+    const keys = Array.from({ length: 150 }, (_, i) => `${i} is its number`);
+    const properties = Object.fromEntries(keys.map((key) => [key, { type: "integer" }]));
+    for (const additionalProperties of [false, { type: "boolean" }]) {
+      const many: Tool = { name: "many", parameters: { type: "object", properties, additionalProperties } };
+      const { gbnf } = dialect.grammar([many, weather], "required");
+      expect(() => new Gbnf(gbnf)).not.toThrow();
+    }
+  });
+
   test("at most one call, if calls must not be parallel", () => {
     const single = grammar("required", { parallelCalls: false });
     expect(accepts(single, text("get_time"))).toBe(true);
@@ -716,6 +748,11 @@ describe("schemas", () => {
       [1, 2],
       [0, 3],
     ],
+    ["a large range", { type: "integer", minimum: -40, maximum: 65_535 }, [-40, -9, 0, 7, 65_535], [-41, -100, 65_536, 70_000, 100_000]],
+    ["no integers below", { type: "integer", minimum: 17 }, [17, 20, 99, 100, 1_234_567_890], [16, 9, 0, -17, -20]],
+    ["no integers above", { type: "integer", exclusiveMaximum: -300 }, [-301, -999, -1000], [-300, -299, -30, 0, 301]],
+    ["the largest exact ends", { type: "integer", exclusiveMinimum: 2 ** 53 - 1 }, [2 ** 53, 2 ** 53 + 2], [2 ** 53 - 1, 0, -5]],
+    ["integers between fractions", { type: "integer", minimum: -1.5, maximum: 1.5 }, [-1, 0, 1], [-2, 2]],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
     ["words of a list", { type: "array", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"], [1]]],
@@ -968,7 +1005,9 @@ describe("schemas", () => {
     [{ type: "object", properties: { "a/b": { type: "number", multipleOf: 2 } } }, "/properties/a~1b", "multipleOf"],
     [{ type: "array", items: { type: "string", maxLength: 100_000 } }, "/items", "maxLength"],
     [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
-    [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
+    [{ type: "integer", minimum: -5, maximum: 2 ** 63 }, "", "maximum"],
+    [{ type: "integer", minimum: 2 ** 63 }, "", "minimum"],
+    [{ type: "number", maximum: 5 }, "", "maximum"],
     [{ not: { type: "string" } }, "", "not"],
     [{ type: "object", properties: { a: {}, b: {} }, dependencies: { a: ["b"] } }, "", "dependencies"],
     [{ $dynamicRef: "#/$defs/a" }, "", "$dynamicRef"],
@@ -1003,6 +1042,17 @@ describe("schemas", () => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
     expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("ranges of integers have exactly their numbers", () => {
+    const ends = [0, 1, 8, 9, 10, 19, 99, 100, 101, 255, 989, 1000].flatMap((n) => [-n, n]);
+    for (const minimum of ends)
+      for (const maximum of ends.filter((n) => n >= minimum)) {
+        const made = new Gbnf(schemaGrammar({ type: "integer", minimum, maximum }).gbnf);
+        for (const n of new Set([...ends, minimum - 1, minimum + 1, maximum - 1, maximum + 1]))
+          expect(made.accepts(`${n}`), `${n} from ${minimum} to ${maximum}`).toBe(minimum <= n && n <= maximum);
+        for (const text of ["-0", "00", "01", "-", "", "5000"]) expect(made.accepts(text), text).toBe(false);
+      }
   });
 
   test("alternatives that refer to each other are whole wherever they are used", () => {
@@ -1317,11 +1367,29 @@ describe("our matcher refuses what llama.cpp refuses, and what xgrammar reads di
     'a ::= "x"',
     'root ::= "x',
     'root ::= "x"{0,3000}',
+    `root ::= (${Array.from({ length: 50 }, (_, i) => `a${i}`).join(" | ")}){0,40}\na0 ::= "x"`,
     'root ::= "\\q"',
     "root ::= | ",
   ])("%s", (text) => {
     expect(() => new Gbnf(text)).toThrow();
   });
+});
+
+test("minicpm5: a string in a section may contain the tag that ends it, and a section that begins also ends", () => {
+  const dialect = speakers.find(({ id }) => id === "minicpm5")!;
+  const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } }, required: ["a"] } }];
+  const call = (text: string) => `<function name="f"><param name="a">${text}</param></function>`;
+  for (const [text, value] of [
+    ["a < b & c\n]]>", "a < b & c\n]]>"],
+    ["<![CDATA[]]>", ""],
+    ["<![CDATA[<p>x</p></param>]]]>", "<p>x</p></param>]"],
+    ["<![CDATA[x", undefined],
+    ["<![CDATA[x]] >", undefined],
+    ["<![CDATA[x]]>y", undefined],
+  ] as const) {
+    expect(accepts(dialect.grammar(tools, "required"), call(text)), text).toBe(value !== undefined);
+    if (value !== undefined) expect(endsOf(scanPieces(dialect, [call(text)], { tools }))[0]?.arguments).toEqual({ a: value });
+  }
 });
 
 test("kimi-k3: a value's type word is that of its schema", () => {

@@ -135,7 +135,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
       return inForm(form, written);
     });
     return {
-      body: all.map(({ body }) => body).join(" | "),
+      body: [...new Set(all.map(({ body }) => body))].join(" | "),
       words: [...new Set(all.flatMap(({ words }) => words))],
       arms: [...new Set(all.flatMap(({ arms }) => arms))],
       tags: all.flatMap(({ tags }) => tags),

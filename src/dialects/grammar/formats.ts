@@ -5,9 +5,10 @@
 
 import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
-import { attribute, compactJson, quoted, tagName } from "../print.ts";
+import { ascii, attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
 import {
+  asciiValues,
   elementValues,
   gemmaValues,
   indentedValues,
@@ -373,7 +374,13 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     variants: { "llama-4": { between: "" }, "vllm-llama4-json": { between: "" } },
   },
   minicpm5: {
-    values: xmlValues({ open: (key) => `<param name=${quoted(key)}>`, close: "</param>", behind: "", literals: pythonLiterals }),
+    values: xmlValues({
+      open: (key) => `<param name=${quoted(key)}>`,
+      close: "</param>",
+      section: ["<![CDATA[", "]]>"],
+      behind: "",
+      literals: pythonLiterals,
+    }),
     call: (name) => [`<function name=${quoted(name)}>`, ARGUMENTS, "</function>"],
     between: "\n",
     words: ["<function name="],
@@ -468,7 +475,12 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: THINK,
     variants: { "step-3.5-flash": { between: "" } },
   },
-  "reka-edge": { ...TAGGED, between: "" },
+  "reka-edge": {
+    ...TAGGED,
+    values: asciiValues,
+    call: (name) => [`<tool_call>\n${ascii(jsonCall(name))}`, ARGUMENTS, "}\n</tool_call>"],
+    between: "",
+  },
   "seed-oss": {
     values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),
     call: (name) => [`<seed:tool_call>\n<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],

@@ -20,7 +20,7 @@ export class Rules {
 
   /** The rule with this body; if it is new, it is named after the hint. A single name or literal needs none. */
   rule(hint: string, body: string): string {
-    if (/^([\w-]+|"(\\.|[^"\\])*")$/.test(body)) return body;
+    if (/^([\w-]*|"(\\.|[^"\\])*")$/.test(body)) return body;
     const name = this.#names.get(body) ?? this.reserve(hint);
     this.fill(name, body);
     return name;

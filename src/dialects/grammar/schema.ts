@@ -6,6 +6,7 @@ import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
 import { allApart } from "./apart.ts";
 import { literal, optional, type Rules, row } from "./gbnf.ts";
+import { integers } from "./integers.ts";
 import { constrains, isNote, isWithin, merged } from "./merge.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
@@ -292,20 +293,20 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return counted || text(syntax);
   };
 
-  const number = (type: string, schema: JsonObject, { syntax, path, hint, report }: Place): string => {
+  const number = (type: string, schema: JsonObject, { path, hint, report }: Place): string => {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
     const least = numeric(minimum) ?? -Infinity;
     // In older drafts, and in OpenAPI 3.0, `true` excludes the minimum or the maximum itself.
     const above = numeric(exclusiveMinimum === true ? minimum : exclusiveMinimum) ?? -Infinity;
     const below = numeric(exclusiveMaximum === true ? maximum : exclusiveMaximum) ?? Infinity;
-    const first = Math.max(Math.ceil(least), Math.floor(above) + 1);
-    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1);
-    if (type === "integer" && first <= last && last - first < MAX_COUNT) {
-      const all = Array.from({ length: last - first + 1 }, (_, i) => syntax.scalar(first + i));
-      return rules.choice(hint, all);
-    }
+    const lowest = Math.max(Math.ceil(least), Math.floor(above) + 1);
+    const highest = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(below) - 1);
+    const [first, last] = [Math.abs(lowest) <= 2 ** 53 ? lowest : -Infinity, Math.abs(highest) <= 2 ** 53 ? highest : Infinity];
+    const isRange = type === "integer" && first <= last;
     const bounds = { minimum: minimum || undefined, maximum, exclusiveMinimum, exclusiveMaximum }; // the sign is enforced, so `minimum: 0` is not reported
-    for (const [keyword, bound] of Object.entries(bounds)) if (bound !== undefined && bound !== false) report(path, keyword);
+    for (const [keyword, bound] of Object.entries(bounds))
+      if (bound !== undefined && bound !== false && !(isRange && (bound === true || isExact(bound)))) report(path, keyword);
+    if (isRange && (first > -Infinity || last < Infinity)) return rules.choice(hint, integers(first, last));
     const sign = least >= 0 || above >= 0 ? "" : '"-"?';
     return rules.rule(type, row(sign, WHOLE, type === "number" && FRACTION));
   };
@@ -360,7 +361,8 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
     const place = inside(at, patterns.length > 0 ? "patternProperties" : "additionalProperties", "other");
     if (others !== undefined && unpaired) at.report(at.path, "additionalProperties");
-    const other = others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
+    const other =
+      others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => rules.rule(`${at.hint}-other`, otherPair(keys, atom, kind)));
     const arranged = at.syntax.object.comma === "" ? inAnyOrder : inTurn;
     return rules.rule(at.hint, row(open, arranged(pairs, other, at.syntax.object, at.hint), close) || '""');
   };
@@ -418,9 +420,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const named = pairs.map(({ body, required }) => ({ pair: rules.rule(`${hint}-pair`, body), required }));
     const must = named.flatMap(({ pair, required }) => (required ? pair : []));
     const may = named.flatMap(({ pair, required }) => (required ? [] : pair));
-    const any = [...may, ...(other ? [other] : [])].join(" | ");
-    const free = any && rules.rule(`${hint}-free`, `(${any})${other ? "*" : `{0,${may.length}}`}`);
-    if (must.length === 0 && nothing !== undefined) return any ? `((${any}) ${free} | ${nothing})` : nothing;
+    // A rule of its own: llama.cpp counts the rules in a group as often as the group may be repeated.
+    const any = rules.choice(`${hint}-any`, [...may, ...(other ? [other] : [])]);
+    const free = any && rules.rule(`${hint}-free`, `${any}${other ? "*" : (quantifier(0, may.length) ?? "*")}`);
+    if (must.length === 0 && nothing !== undefined) return any ? `(${any} ${free} | ${nothing})` : nothing;
     if (must.length > MAX_FREE) return row(...must.flatMap((pair) => [free, pair]), free);
     const rest = (left: readonly string[]): string => {
       const ways = left.map((pair, i) => row(pair, rest(left.toSpliced(i, 1))));

@@ -1,6 +1,6 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
 import type { JsonType } from "../../core/schema.ts";
-import { dictsort, keysort, pythonJson, pythonLiteral } from "../print.ts";
+import { ascii, dictsort, keysort, pythonJson, pythonLiteral } from "../print.ts";
 import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
@@ -56,18 +56,21 @@ const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 export const jsonValues: Values = (rules) => jsonSyntax(rules, blanks(rules));
 /** The same inside other indented JSON, where lines are indented further. */
 export const indentedValues: Values = (rules) => jsonSyntax(rules, blanks(rules, 48));
+/** The same where all but ASCII may be escaped. */
+export const asciiValues: Values = (rules) =>
+  jsonSyntax(rules, blanks(rules), (json) => rules.choice("word", [json, ascii(json)].map(literal)));
 
-function jsonSyntax(rules: Rules, ws: string): ValueSyntax {
+function jsonSyntax(rules: Rules, ws: string, word = literal): ValueSyntax {
   const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
   const string = (length = "*"): string => rules.rule("string", `"\\"" ${char}${length} "\\""`);
   return {
-    scalar: (value) => literal(pythonJson(value)),
+    scalar: (value) => word(pythonJson(value)),
     string,
     object: {
       open: `"{" ${ws}`,
       comma: `"," ${ws}`,
       close: `${ws} "}"`,
-      pair: (name, value) => `${literal(`${pythonJson(name)}:`)} ${ws} ${value}`,
+      pair: (name, value) => `${word(`${pythonJson(name)}:`)} ${ws} ${value}`,
       otherPair: (declared, value) =>
         `${declared.length > 0 ? `"\\"" ${otherWord(declared, NO_PLAIN)} "\\""` : string()} ":" ${ws} ${value}`,
     },
@@ -156,6 +159,8 @@ export interface XmlParameter {
   readonly open: (key: string, kind?: Kind) => string;
   /** Ends the value, so no string can contain it. */
   readonly close: string;
+  /** What may surround a string, which then may contain `close`. */
+  readonly section?: readonly [begin: string, end: string];
   /** What follows every parameter. */
   readonly behind: string;
   /** What a call without parameters contains. */
@@ -172,22 +177,26 @@ export interface XmlParameter {
 
 /** `<parameter=city>\nParis\n</parameter>`: strings as they are, everything else as JSON. */
 export const xmlValues =
-  ({ open, close, behind, nothing, typed, python, loose, literals = jsonValues }: XmlParameter): Values =>
+  ({ open, close, section, behind, nothing, typed, python, loose, literals = jsonValues }: XmlParameter): Values =>
   (rules) => {
     const json = literals(rules);
     const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
     const scalar = (value: Scalar): string => {
-      if (typeof value === "string") return literal(value);
+      if (typeof value === "string")
+        return section ? rules.choice("word", [literal(value), within(section, literal(value))]) : literal(value);
       return python ? rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]) : json.scalar(value);
     };
     const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
     const noStrings: ValueSyntax = { ...json, scalar, inner: json };
     const others = kinds.map((kind) => ({ ...noStrings, kind }));
+    const anyText = section
+      ? rules.choice("string", [within(section, until(rules, [section[1] + close])), until(rules, [close, section[0]])])
+      : until(rules, [close]);
     const strings: ValueSyntax = {
       ...json,
       // Where the schema allows a string, any text is read as one, except JSON's `null`.
       scalar: (value) => (value === null ? literal("null") : scalar(value)),
-      string: (length) => (length === undefined ? until(rules, [close]) : undefined),
+      string: (length) => (length === undefined ? anyText : undefined),
       verbatim: ["null"],
       noStrings,
       ...(typed && { kind: "string" }),
@@ -204,6 +213,8 @@ export const xmlValues =
     };
     return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };
   };
+
+const within = ([begin, end]: readonly [string, string], atom: string): string => row(literal(begin), atom, literal(end));
 
 const newlineOr = (run: string): string => (run === "\n" ? '"\\n"?' : literal(run));
 
