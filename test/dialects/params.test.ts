@@ -50,6 +50,16 @@ describe("a closer counts only before a legal token", () => {
   test("before one, a text about the format itself is ambiguous, and is cut", () => {
     expect(argumentsOf(qwen3Coder, qwen("a</parameter>\n<parameter=line>1"))).toEqual([{ path: "a", line: 1 }]);
   });
+  test("a whole call that a value quotes is content, closers included", () => {
+    const parameter = "<parameter=line>\n1\n</parameter>\n";
+    const call = (parameters: string) => `<tool_call>\n<function=edit>\n${parameters}</function>\n</tool_call>`;
+    for (const parameters of ["", parameter, parameter + parameter, "<parameter=line>\n1\n"]) {
+      const path = `So:\n${call(parameters)}\n${call(parameters)}\nand on.`;
+      for (const options of [{ tools }, {}]) expect(argumentsOf(qwen3Coder, qwen(path), options)).toEqual([{ path }]);
+    }
+    const path = "a <tool_call> has a <function=edit> and each <parameter=line> its value";
+    expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
+  });
   test("a stop token ends a value only at the end of the input", () => {
     expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
     expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);

@@ -129,7 +129,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     const { close: closer = "", slip = false } = tag;
     const marks = marksInValue(tag);
     const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
-    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, slip, marks, quoted: 0, mark: "", blanks: "" };
+    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, slip, marks, quoted: 0, nested: false, mark: "", blanks: "" };
     return valueTags.get(tag.open ?? "") ?? start;
   };
 
@@ -194,12 +194,17 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
-    if (closes) return between;
-    if (openers.includes(mark)) param.quoted++;
+    if (closes && !param.nested) return between;
+    if (closes) param.nested = false;
+    else if (openers.includes(mark)) param.quoted++;
     else if (param.quoted === 0 || stops.includes(mark)) {
       openHead(s);
       return innerHeads.get(mark) ?? closedEarly;
-    } else if (!innerHeads.has(mark)) param.quoted--;
+    } else if (innerHeads.has(mark)) param.nested ||= param.newline !== "";
+    else {
+      param.nested = false;
+      param.quoted--;
+    }
     return content(s, param, "");
   };
 
