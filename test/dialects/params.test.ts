@@ -218,6 +218,17 @@ describe("glm: repeated or empty tags", () => {
   });
 });
 
+test("glm: a first key that is opened like a call is read, if it is declared", () => {
+  const rest = "line</arg_key>\n<arg_value>2</arg_value>\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n</tool_call>";
+  for (const gap of ["", "\n"]) {
+    const text = `<tool_call>edit${gap}<tool_call>${rest}`;
+    expect(argumentsOf(glm, text)).toEqual([{ line: 2, path: "a" }]);
+    expect(argumentsOf(glm, `${text}${gap}${text}`)).toHaveLength(2);
+    expect(endsOf(scanPieces(glm, [text.slice(0, 25)], { tools }))).toMatchObject([{ arguments: {}, truncated: true }]);
+  }
+  expect(argumentsOf(glm, "<tool_call>edit<tool_call>line</tool_call>")).toEqual([{}, {}]);
+});
+
 describe("glm: in LongCat's spelling", () => {
   const call = (body: string) => `<longcat_tool_call>${body}</longcat_tool_call>`;
   test.each([
