@@ -24,12 +24,15 @@ function callsOf(stops: readonly string[], prefix: string) {
     tag("<arg_value>"),
     tag("</think>"),
   ];
+  const keyClose = tag("</arg_key>");
+  const param = { open: key, head: element(keyClose, value), value, close: tag("</arg_value>") };
   const { block } = tagCalls({
     open: [open],
     close: [close],
     calls: [],
     callClose: close,
-    params: [key, key + key].map((open) => ({ open, head: element(tag("</arg_key>"), value), value, close: tag("</arg_value>") })),
+    params: [param, { ...param, open: key + key }],
+    ownTag: (key) => ({ ...param, begin: open + key + keyClose }), // GLM-5.3 may open the first key like a call
     stops,
     bareNames: "always",
     escaped: true,

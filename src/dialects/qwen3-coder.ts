@@ -70,7 +70,7 @@ const calls = tagCalls({
   stops: STOPS,
   bareNames: "declared",
   strips: true,
-  ownTags: true,
+  ownTag: (key) => ({ begin: `<${key}>`, close: `</${key}>` }),
   wrappers: [],
   json: json.marked,
 });

@@ -506,6 +506,26 @@ describe("XML parameters", () => {
       expect(takes(call.replace("f", "f "))).toBe(false);
     }
   });
+
+  const closer = /\n?<\/(?:parameter|arg_value(?::opensource)?)>\n?/;
+  test.each(["glm", "hy3", "laguna", "ling3", "qwen3-coder", "seed-oss"])(
+    "%s: a model that forgets a string's closer can end its call, which is read",
+    (id) => {
+      const takes = speaks(id, free);
+      const dialect = getDialect(id);
+      const text = plainText(dialect.renderToolCalls([{ name: "f", arguments: { a: "x" } }]));
+      for (const end of ["", closer.exec(text)?.[0].trim() ?? ""]) {
+        const sloppy = text.replace(closer, end);
+        expect(takes(sloppy), sloppy).toBe(true);
+        expect(endsOf(scanPieces(dialect, [sloppy], { tools: [free] })), sloppy).toMatchObject([
+          { arguments: { a: "x" }, json: '{"a":"x"}' },
+        ]);
+      }
+      // What is no string ends by itself, so its closer can be required.
+      const typed = plainText(dialect.renderToolCalls([{ name: "f", arguments: { b: true } }]));
+      expect([typed, typed.replace(closer, "")].map(takes)).toEqual([true, false]);
+    },
+  );
 });
 
 describe("none excludes calls in every form that the scanner reads", () => {

@@ -106,18 +106,26 @@ describe("the opening mark of a call alone is text, unless something closes it",
     ["hermes", "<tool_call>", "</tool_call>"],
     ["granite", "<tool_call>", "</tool_call>"],
     ["qwen3-coder", "<tool_call>", "</tool_call>"],
+    ["glm", "<tool_call>", "</tool_call>"],
     ["minimax-m2", "<minimax:tool_call>", "</minimax:tool_call>"],
     ["deepseek-v3.2", "<｜DSML｜function_calls>", "</｜DSML｜function_calls>"],
   ])("%s", (id, open, close) => {
     const dialect = getDialect(id);
     const [stop = ""] = dialect.stops;
     const prose = `Use the \`${open}\` tag.\nThen write a call.`;
-    expect(lines(dialect, prose)).toEqual([`text ${prose}`]);
+    for (const text of [prose, prose.slice(0, -prose.length / 2)]) expect(lines(dialect, text)).toEqual([`text ${text}`]);
     expect(lines(dialect, prose + stop)).toEqual([`text ${prose}`, `control ${stop}`]);
     expect(lines(dialect, prose + close)).toEqual(["text Use the `", "malformed no-name"]);
   });
-  test("in thinking it is thinking", () => {
-    expect(lines(getDialect("hermes"), "<think>I use the <tool_call> tag to")).toEqual(["thinking I use the <tool_call> tag to"]);
+  test.each([
+    ["hermes", "<tool_call>"],
+    ["qwen3-coder", "<tool_call>"],
+    ["qwen3-coder", "<function=f>"],
+    ["qwen3-coder", "`<function=`"],
+    ["glm", "<tool_call>"],
+  ])("%s: in thinking %s is thinking", (id, mark) => {
+    for (const thought of [`I use the ${mark} tag to`, `I use the ${mark} tag to\ncall it.`])
+      expect(lines(getDialect(id), `<think>${thought}`)).toEqual([`thinking ${thought}`]);
   });
   test("a call after it is read", () => {
     const call = '<tool_call>{"name": "f"}</tool_call>';

@@ -50,6 +50,16 @@ describe("a closer counts only before a legal token", () => {
   test("before one, a text about the format itself is ambiguous, and is cut", () => {
     expect(argumentsOf(qwen3Coder, qwen("a</parameter>\n<parameter=line>1"))).toEqual([{ path: "a", line: 1 }]);
   });
+  test("a whole call that a value quotes is content, closers included", () => {
+    const parameter = "<parameter=line>\n1\n</parameter>\n";
+    const call = (parameters: string) => `<tool_call>\n<function=edit>\n${parameters}</function>\n</tool_call>`;
+    for (const parameters of ["", parameter, parameter + parameter, "<parameter=line>\n1\n"]) {
+      const path = `So:\n${call(parameters)}\n${call(parameters)}\nand on.`;
+      for (const options of [{ tools }, {}]) expect(argumentsOf(qwen3Coder, qwen(path), options)).toEqual([{ path }]);
+    }
+    const path = "a <tool_call> has a <function=edit> and each <parameter=line> its value";
+    expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
+  });
   test("a stop token ends a value only at the end of the input", () => {
     expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
     expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);
@@ -206,6 +216,17 @@ describe("glm: repeated or empty tags", () => {
     const text = "<tool_call>edit<arg_key>path</arg_key><arg_value>a</arg_value></arg_value></tool_call>";
     expect(argumentsOf(glm, text)).toEqual([{ path: "a</arg_value>" }]);
   });
+});
+
+test("glm: a first key that is opened like a call is read, if it is declared", () => {
+  const rest = "line</arg_key>\n<arg_value>2</arg_value>\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n</tool_call>";
+  for (const gap of ["", "\n"]) {
+    const text = `<tool_call>edit${gap}<tool_call>${rest}`;
+    expect(argumentsOf(glm, text)).toEqual([{ line: 2, path: "a" }]);
+    expect(argumentsOf(glm, `${text}${gap}${text}`)).toHaveLength(2);
+    expect(endsOf(scanPieces(glm, [text.slice(0, 25)], { tools }))).toMatchObject([{ arguments: {}, truncated: true }]);
+  }
+  expect(argumentsOf(glm, "<tool_call>edit<tool_call>line</tool_call>")).toEqual([{}, {}]);
 });
 
 describe("glm: in LongCat's spelling", () => {

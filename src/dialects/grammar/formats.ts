@@ -84,7 +84,13 @@ const DSML: Pick<CallFormat, "openers" | "thinking"> = {
 
 /** Newlines are optional: GLM wrote them until 4.6. */
 const GLM: CallFormat = {
-  values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
+  values: xmlValues({
+    open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`,
+    close: "</arg_value>",
+    behind: "\n",
+    loose: true,
+    unclosed: true,
+  }),
   call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
   between: NEWLINE,
   words: ["<tool_call>"],
@@ -97,6 +103,7 @@ const hy3Form = (suffix: string): CallForm => ({
     open: (key) => `<arg_key${suffix}>${key}</arg_key${suffix}>\n<arg_value${suffix}>`,
     close: `</arg_value${suffix}>`,
     behind: "\n",
+    unclosed: true,
   }),
   call: (name) => [`<tool_call${suffix}>${name}<tool_sep${suffix}>\n`, ARGUMENTS, `</tool_call${suffix}>`],
   between: "\n",
@@ -466,7 +473,13 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     },
   },
   "qwen3-coder": {
-    values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>\n`, close: "\n</parameter>", behind: "\n", python: true }),
+    values: xmlValues({
+      open: (key) => `<parameter=${tagName(key)}>\n`,
+      close: "\n</parameter>",
+      behind: "\n",
+      python: true,
+      unclosed: true,
+    }),
     opener: "<tool_call>\n",
     call: (name) => [`<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</tool_call>"],
     between: "\n",
@@ -482,7 +495,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     between: "",
   },
   "seed-oss": {
-    values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),
+    values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true, unclosed: true }),
     call: (name) => [`<seed:tool_call>\n<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
     between: "\n",
     words: ["<seed:tool_call>"],

@@ -1,7 +1,7 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
 import type { JsonType } from "../../core/schema.ts";
 import { ascii, dictsort, keysort, pythonJson, pythonLiteral } from "../print.ts";
-import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
+import { blanks, literal, noneOf, optional, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -173,14 +173,21 @@ export interface XmlParameter {
   readonly literals?: Values;
   /** Newlines between tags are optional. */
   readonly loose?: true;
+  /** The scanner reads a value whose closer is missing, or is not on a line of its own: a model that writes that may end its call. */
+  readonly unclosed?: true;
 }
 
 /** `<parameter=city>\nParis\n</parameter>`: strings as they are, everything else as JSON. */
 export const xmlValues =
-  ({ open, close, section, behind, nothing, typed, python, loose, literals = jsonValues }: XmlParameter): Values =>
+  ({ open, close, section, behind, nothing, typed, python, loose, unclosed, literals = jsonValues }: XmlParameter): Values =>
   (rules) => {
     const json = literals(rules);
-    const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
+    const loosely = (text: string): string => row(...text.split(/(\n)/).map((run) => run && newlineOr(run)));
+    const tag = loose ? loosely : literal;
+    const text = section
+      ? rules.choice("string", [within(section, until(rules, [section[1] + close])), until(rules, [close, section[0]])])
+      : until(rules, [close]);
+    const end = (atom: string): string => (unclosed && atom === text ? optional(loosely(close + behind)) : tag(close + behind));
     const scalar = (value: Scalar): string => {
       if (typeof value === "string")
         return section ? rules.choice("word", [literal(value), within(section, literal(value))]) : literal(value);
@@ -189,14 +196,11 @@ export const xmlValues =
     const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
     const noStrings: ValueSyntax = { ...json, scalar, inner: json };
     const others = kinds.map((kind) => ({ ...noStrings, kind }));
-    const anyText = section
-      ? rules.choice("string", [within(section, until(rules, [section[1] + close])), until(rules, [close, section[0]])])
-      : until(rules, [close]);
     const strings: ValueSyntax = {
       ...json,
       // Where the schema allows a string, any text is read as one, except JSON's `null`.
       scalar: (value) => (value === null ? literal("null") : scalar(value)),
-      string: (length) => (length === undefined ? anyText : undefined),
+      string: (length) => (length === undefined ? text : undefined),
       verbatim: ["null"],
       noStrings,
       ...(typed && { kind: "string" }),
@@ -205,10 +209,10 @@ export const xmlValues =
     const object: ObjectSyntax = {
       ...NO_BRACKETS,
       ...(nothing !== undefined && { nothing }),
-      pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
+      pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${end(atom)}`,
       otherPair: (declared, atom, kind) => {
         const [before = "", after = ""] = open("\0", kind).split("\0");
-        return `${tag(before)} ${otherWord(declared, ['"', "<", ">", "\0- "])} ${tag(after)} ${atom} ${tag(close + behind)}`;
+        return `${tag(before)} ${otherWord(declared, ['"', "<", ">", "\0- "])} ${tag(after)} ${atom} ${end(atom)}`;
       },
     };
     return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };

@@ -22,7 +22,7 @@ export interface ParamSteps {
 /** The steps between parameters, and for the heads of parameters. */
 export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
   const { close, callClose, params, stops, escaped = false } = form;
-  const { openers, behindParam, inQuotes, isBreak, headEnds, meant, marksInValue, legalHere } = tags;
+  const { openers, behindParam, inQuotes, isBreak, headEnds, meant, marksInValue, legalHere, ownKey } = tags;
   const closers = new Marks(params.map((tag) => tag.close));
 
   /** After the head of a call, or after what closes a parameter if something legal follows. */
@@ -34,20 +34,17 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
     if (mark === "") return s.param ? doubled(s, s.param) : body(s, code);
     const head = paramHeads.get(mark);
-    const failed = finish(s, !head, escaped);
+    const key = head ? undefined : ownKey(s, mark);
+    const isParam = head !== undefined || key !== undefined;
+    const failed = finish(s, !isParam, escaped);
     if (failed) return failed;
-    const own = !head && !behindParam.list.includes(mark);
-    if (head || (own && mark.charAt(1) !== "/")) {
+    if (isParam) {
       if (s.json.complete) return broken(s, "bad-arguments", "a parameter follows the arguments");
       s.pos += mark.length;
-      if (head) {
-        openHead(s);
-        return head;
-      }
-      const key = mark.slice(1, -1);
-      return beginParam(s, { close: `</${key}>` }, key);
+      openHead(s);
+      return head ?? beginParam(s, form.ownTag?.(key ?? "") ?? {}, key ?? "");
     }
-    if (own || meant(mark) === callClose) s.pos += mark.length;
+    if (!behindParam.list.includes(mark) || meant(mark) === callClose) s.pos += mark.length;
     if (!stops.includes(mark)) return endCall(s, mark);
     s.endCall(true);
     s.pos += mark.length;
@@ -129,7 +126,21 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     const { close: closer = "", slip = false } = tag;
     const marks = marksInValue(tag);
     const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
-    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, slip, marks, quoted: 0, mark: "", blanks: "" };
+    s.param = {
+      key,
+      type,
+      all,
+      text: new Pile(),
+      written: false,
+      newline: "",
+      closer,
+      slip,
+      marks,
+      quoted: 0,
+      nested: false,
+      mark: "",
+      blanks: "",
+    };
     return valueTags.get(tag.open ?? "") ?? start;
   };
 
@@ -191,12 +202,17 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
-    if (closes) return between;
-    if (openers.includes(mark)) param.quoted++;
+    if (closes && !param.nested) return between;
+    if (closes) param.nested = false;
+    else if (openers.includes(mark)) param.quoted++;
     else if (param.quoted === 0 || stops.includes(mark)) {
       openHead(s);
       return innerHeads.get(mark) ?? closedEarly;
-    } else if (!innerHeads.has(mark)) param.quoted--;
+    } else if (innerHeads.has(mark)) param.nested ||= param.newline !== "";
+    else {
+      param.nested = false;
+      param.quoted--;
+    }
     return content(s, param, "");
   };
 

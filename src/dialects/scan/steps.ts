@@ -280,13 +280,16 @@ export const skip: Step = (s) => {
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
   if (s.table.closers.has(mark)) s.pos += mark.length;
-  else if (s.fault?.mention && s.table.textual) {
-    s.call = s.fault = undefined;
-    return s.holdsNoCall ? undo : releaseBlanks;
-  }
+  else if (s.fault?.mention && s.table.textual) return mentioned;
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
   return goOn(s, mark);
+};
+
+/** A mark was only mentioned: what waits is text, or thinking if it came there. */
+export const mentioned: Step = (s) => {
+  s.call = s.fault = undefined;
+  return s.holdsNoCall ? undo : releaseBlanks;
 };
 
 /** A limit was reached: the call is malformed at this character, and the rest of its block becomes `control`. */

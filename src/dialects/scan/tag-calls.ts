@@ -4,7 +4,7 @@ import { Marks } from "../../core/window.ts";
 import { MAX_TAG, openHead, readHead } from "./heads.ts";
 import { gap, paramSteps } from "./params.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, releaseBlanks, speak, tooLong } from "./steps.ts";
+import { broken, closing, cut, mentioned, nameTooLong, releaseBlanks, speak, tooLong } from "./steps.ts";
 import { type Tag, type TagForm, tagMarks } from "./tags.ts";
 
 export interface TagSteps {
@@ -13,6 +13,9 @@ export interface TagSteps {
   /** After the opener of a call without a block. */
   readonly bare: Step;
 }
+
+/** What is no name: the model writes about the format. */
+const PROSE = /[\s`]/;
 
 export function tagCalls(form: TagForm): TagSteps {
   const { open, close, calls, stops, escaped = false } = form;
@@ -91,14 +94,20 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   const noName = (s: Scan, mention = false): Step => broken(s, "no-name", "the name of a tool was expected", mention);
+  const mention: Step = (s) => noName(s, true);
 
   const bareName: Step = (s) => {
     const mark = s.readWord(nameEnds);
     if (mark === undefined) return undefined;
     if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s, true);
-    if (mark === "") return cut;
     const name = s.word.trim();
-    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s, name !== "");
+    const isTool = s.tools.some((tool) => (mark === "" ? tool.name.startsWith(name) : tool.name === name));
+    if (name !== "" && !isTool) {
+      if (form.bareNames === "declared") return noName(s, true);
+      if (PROSE.test(name)) return confirm(name, mention);
+    }
+    if (mark === "") return cut;
+    if (name === "") return noName(s);
     s.startCall(name);
     return between;
   };
@@ -110,8 +119,9 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === undefined) return undefined;
       const { name = "" } = head.read(s.word, s);
       const broke = mark !== null && isBreak(head, mark);
+      if (bare && mark === "" && PROSE.test(name.trim())) return mentioned;
       const doubtful = (slip || (form.shy && !(mark && name && s.lineStart))) && !(mark && s.declares(name));
-      if (bare && (broke || doubtful)) return releaseBlanks;
+      if (bare && (broke || doubtful)) return mentioned;
       if (mark === null || name.length > MAX_NAME) return nameTooLong;
       if (mark === "") return cut;
       if (broke || name.trim() === "" || (slip && !s.declares(name))) return noName(s);
@@ -125,15 +135,18 @@ export function tagCalls(form: TagForm): TagSteps {
   const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
   const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
 
-  /** Without a block, a name that is undeclared or comes after a slip makes a call only if something legal follows: the model may be explaining the format. */
+  /**
+   * A name that looks like prose, or one without a block that is undeclared or comes after a slip, makes a call only if something legal
+   * follows: the model may be explaining the format.
+   */
   const confirm =
-    (name: string): Step =>
+    (name: string, otherwise?: Step): Step =>
     (s) => {
       const code = s.blanks();
       if (code === undefined) return undefined;
       const mark = s.match(behindHead, true);
       if (mark === undefined && !s.last) return undefined;
-      if (mark === "" && !(code === 123 && form.wrappers)) return releaseBlanks;
+      if ((mark === "" && !(code === 123 && form.wrappers)) || (mark === undefined && otherwise)) return otherwise ?? mentioned;
       s.startCall(name);
       return between;
     };

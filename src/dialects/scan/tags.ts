@@ -41,8 +41,8 @@ export interface TagForm {
   readonly shy?: boolean;
   /** One newline at each end of a value belongs to the tags. */
   readonly strips?: boolean;
-  /** A declared parameter may have a tag of its own name, `<city>…</city>`. */
-  readonly ownTags?: boolean;
+  /** How a declared parameter may also begin, `<city>`, and the tag that this stands for. */
+  readonly ownTag?: (key: string) => Partial<ParamTag> & { readonly begin: string };
   /** A call may come escaped, like the inside of a JSON string. */
   readonly escaped?: boolean;
   /** Misspelt closers of calls and parameters, and what they stand for. */
@@ -62,7 +62,7 @@ export interface TagForm {
 export type Tags = ReturnType<typeof tagMarks>;
 
 export function tagMarks(form: TagForm) {
-  const { open, close, calls, callClose, params, stops, closeSlips = {} } = form;
+  const { open, close, calls, callClose, params, stops, ownTag, closeSlips = {} } = form;
   const slips = new Map(Object.entries(closeSlips));
   const spellings = (mark: string): string[] => [mark, ...[...slips.keys()].filter((slip) => slips.get(slip) === mark)];
   const nextCalls = new Marks(opens(calls));
@@ -75,7 +75,8 @@ export function tagMarks(form: TagForm) {
   const valueMarks = (closer: string, next: readonly string[] = []): Marks =>
     new Marks([...spellings(closer), ...(form.opaque ? [] : [...next, ...spellings(callClose), ...close, ...openers]), ...stops]);
   const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, [...opens(params), tag.open])]));
-  const known = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
+  /** For each tool: the marks that may come next, and its parameters by how else they begin. */
+  const known = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks; readonly own: ReadonlyMap<string, string> }>();
 
   return {
     /** The openers of calls, and those of calls and blocks. */
@@ -109,14 +110,16 @@ export function tagMarks(form: TagForm) {
       let marks = known.get(tool);
       if (!marks) {
         const closer = `</${tool.name}>`;
-        const keys = form.ownTags ? Object.keys(tool.parameters?.properties ?? {}) : [];
-        marks = {
-          head: new Marks([...behindHead.list, closer, ...keys.map((key) => `<${key}>`)]),
-          param: new Marks([...behindParam.list, closer]),
-        };
+        const own = new Map(ownTag ? Object.keys(tool.parameters?.properties ?? {}).map((key) => [ownTag(key).begin, key]) : []);
+        marks = { head: new Marks([...behindHead.list, closer, ...own.keys()]), param: new Marks([...behindParam.list, closer]), own };
         known.set(tool, marks);
       }
       return marks[place];
+    },
+    /** The parameter that begins with such a mark. */
+    ownKey(s: Scan, mark: string): string | undefined {
+      const tool = s.toolNamed(s.call?.name ?? "");
+      return tool && known.get(tool)?.own.get(mark);
     },
   };
 }
