@@ -85,7 +85,7 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Parts of names that mark a model without tools. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text(?!-only)|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|(?<!deepseek-v4.*)dspark|nextn|speculators?|p?eagle3?|pard|prover|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
 /** Parts of names that mark an instruction-tuned model. */
 const INSTRUCTED =
   /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
@@ -162,7 +162,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["deepseek-v3", /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/],
   ["kimi-k2", /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/],
   ["kimi-k3", /<\|open\|>(?:response|tools|think|call )/],
-  ["hy3", /<(?:tool_calls?|tool_sep|arg_key|think):opensource>|<tool_sep>/],
+  ["hy3", /<(?:tool_calls?|tool_sep|arg_key|think):(?:opensource|6124c78e)>|<tool_sep>/],
   ["glm", /<(?:longcat_)?arg_key>|<tool_call>\s{0,8}[\w.-]{1,256}\s{0,8}<\/tool_call>/],
   ["minimax-m3", /\]<\]minimax\[>\[|<mm:think>/],
   ["minimax-m2", /<minimax:tool_call>/],
