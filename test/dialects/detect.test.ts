@@ -63,7 +63,6 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "deepcogito/cogito-671b-v2.1",
     "deepcogito/cogito-v2-preview-deepseek-671B-MoE",
     "cogito-2.1:671b-cloud",
-    "accounts/cogito/models/cogito-671b-v2-p1",
   ],
   "deepseek-v3.1 deepseek-ai-v3.1": [
     "deepseek-ai/DeepSeek-V3.1",
@@ -965,6 +964,9 @@ const SAMPLES: readonly (readonly [string, string])[] = [
   ["phi4-mini", 'functools[{"name": "f", "arguments": {}}]'],
   ["granite", '<|tool_call|> [{"name": "f", "arguments": {}}]'],
   ["mistral", '[TOOL_CALLS]f[ARGS]{"a": 1}'],
+  ["mistral", "[THINK]Hm.[/THINK]Hi"],
+  ["seed-oss", "<seed:think>Hm.</seed:think>Hi"],
+  ["gemma4", "Hm.<channel|>Hi"],
   ["pythonic", "<|tool_call_start|>[f(a=1)]<|tool_call_end|>"],
   ["pythonic", '[get_weather(city="Oslo"), g()]'],
   ["pythonic", "I will look: [get_weather(city='Oslo')]"],

@@ -67,7 +67,7 @@ export const DEEPSEEK: readonly Family[] = [
     sampling: R1,
     types: ["deepSeek"],
   },
-  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2[.-]p?1|cogito-v2-.*deepseek/ },
+  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2[.-]1|cogito-v2-.*deepseek/ },
   {
     name: "DeepSeek V2.5, V3",
     id: "deepseek-v3",

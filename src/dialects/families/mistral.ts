@@ -3,7 +3,7 @@ import { card, type Family } from "./family.ts";
 
 export const MISTRAL: readonly Family[] = [
   {
-    name: "Mistral Small 4, Medium 3.5, Leanstral",
+    name: "Mistral Small 4, Medium 3.5",
     id: "mistral",
     variant: "mistral-v15",
     models: /mistral-(?:small-?4(?![.\db])|(?:small|medium)-(?:.*26\d\d|latest)|medium-?3[.-]5)|leanstral/,

@@ -38,7 +38,7 @@ export const QWEN: readonly Family[] = [
   { name: "ZAYA1", id: "qwen3-coder", doubtful: true, models: /zaya-?1/, templates: [["<zyphra_tool_call>"]] },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
   {
-    name: "Intern-S2, Holo3, KAT-Coder V2",
+    name: "Intern-S2, Holo3, KAT-Coder",
     id: "qwen3-coder",
     variant: "qwen3.5-4b",
     doubtful: true,
@@ -67,7 +67,7 @@ export const QWEN: readonly Family[] = [
   },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
   {
-    name: "INTELLECT-3, Trinity, KAT-Dev",
+    name: "INTELLECT-3, Trinity, KAT",
     id: "qwen3-coder",
     doubtful: true,
     models: /intellect-?3|trinity-large-thinking|kat-dev/,
