@@ -20,10 +20,10 @@ export function addDetect(program: Command): void {
     .summary("find out which dialect a model speaks")
     .description("Finds out which dialect a model speaks, from its name, or from the name and chat template in its file.")
     .argument(
-      "<model>",
+      "[model]",
       "a name as on Hugging Face, in Ollama or LM Studio; or a file: GGUF, tokenizer_config.json, template (.jinja); or a folder with such files",
     )
-    .option("--sample <file>", "a file with output of the model, for when neither name nor template is known")
+    .option("--sample <file>", "a file with output of the model (- for stdin), for when neither name nor template is known")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
@@ -36,14 +36,22 @@ Examples:
     .action(detect);
 }
 
-async function detect(model: string, flags: DetectFlags): Promise<void> {
-  const clues = await cluesOf(model);
-  const found = detectDialect({ ...clues, ...(flags.sample !== undefined && { sample: await readText(flags.sample) }) });
-  if (!found && isPath(model) && !existsSync(model))
-    throw new Complaint(`there is no file ${visible(model)}, and its name is not known either`);
-  if (!found) throw new Complaint(`cannot tell what ${visible(model)} speaks: ${whyNot(clues)}`);
-  await send(process.stdout, flags.json ? `${jsonLine(found)}\n` : readable(found));
+async function detect(model: string | undefined, { sample, json }: DetectFlags): Promise<void> {
+  const clues = model ? await cluesOf(model) : {};
+  const found = detectDialect({ ...clues, ...(sample !== undefined && { sample: await readText(sample) }) });
+  if (!found) throw new Complaint(model ? withName(model, clues) : withoutName(sample));
+  await send(process.stdout, json ? `${jsonLine(found)}\n` : readable(found));
 }
+
+const withoutName = (sample: string | undefined): string =>
+  sample === undefined
+    ? "give the name or the file of a model (as in dragoman detect qwen3:8b)"
+    : "cannot tell which dialect this output is in: it has no mark of any";
+
+const withName = (model: string, clues: FileClues): string =>
+  isPath(model) && !existsSync(model)
+    ? `there is no file ${visible(model)}, and its name is not known either`
+    : `cannot tell what ${visible(model)} speaks: ${whyNot(clues)}`;
 
 function whyNot({ template, architecture, lack }: FileClues): string {
   const seen =
@@ -68,10 +76,12 @@ interface FileClues extends Clues {
 }
 
 async function cluesOf(model: string): Promise<FileClues> {
-  const there = statSync(model, { throwIfNoEntry: false });
+  // A name is no path either if it is too long for one, or if its vendor's name is a file here (`Qwen/Qwen3-8B`).
+  const there = existsSync(model) ? statSync(model) : undefined;
   if (there?.isFile()) {
     const clues = await cluesIn(model);
-    if (/json$/i.test(model) && clues.template === undefined) throw new Complaint(`${visible(model)} has no "chat_template"`);
+    if (/json$/i.test(model) && clues.template === undefined)
+      throw new Complaint(`${visible(model)} has no "chat_template"; if there is a chat_template.jinja, give that`);
     return clues;
   }
   if (!there?.isDirectory()) {

@@ -74,7 +74,7 @@ function notes({ triggers, preserved, relaxed }: Grammar, { tag }: GrammarFlags)
   const lines = [
     ...(tag ? [] : triggers.map(({ type, value }) => `trigger (${type}): ${value}`)),
     ...(preserved.length > 0 ? [`preserved: ${preserved.join(" ")}`] : []),
-    ...relaxed.map(({ tool, path, keyword }) => `relaxed: ${keyword} at ${path || "/"} of ${tool}`),
+    ...relaxed.map(({ tool, path, keyword }) => `relaxed: ${keyword}${tool && ` at ${path || "/"} of ${tool}`}`),
   ];
   return lines.map((line) => `dragoman: ${visible(line)}\n`).join("");
 }

@@ -1,6 +1,7 @@
 /** `dragoman render`: prints the prompt that the model sees for an OpenAI chat request. */
 import { type Command, Option } from "commander";
 import { type Dialect, type Prompt, promptText, type RenderOptions } from "../index.ts";
+import { Complaint } from "./complaint.ts";
 import { DIALECT, readDialect, readRequest, required } from "./input.ts";
 import { Flow, jsonLine, type Palette, paletteOf, send, visible, visibleLines, widthOfScreen } from "./terminal.ts";
 
@@ -43,6 +44,7 @@ Examples:
 
 async function render(file: string | undefined, flags: RenderFlags): Promise<void> {
   const dialect = required(flags.dialect);
+  if (flags.json !== undefined && !flags.pieces) throw new Complaint('--json and --no-json work only with "--pieces"');
   const request = await readRequest(file);
   for (const { message } of request.warnings ?? []) process.stderr.write(`dragoman: ${visible(message)}\n`);
   const adapted = flags.adapt && dialect.adapt ? dialect.adapt(request) : request;

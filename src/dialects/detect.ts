@@ -85,7 +85,7 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Parts of names that mark a model without tools. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|speculator|eagle3?|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text(?!-only)|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|(?<!deepseek-v4.*)dspark|nextn|speculators?|p?eagle3?|pard|prover|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
 /** Parts of names that mark an instruction-tuned model. */
 const INSTRUCTED =
   /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
@@ -155,14 +155,14 @@ const MAX_SAMPLE = 1 << 16;
 /** What only one dialect writes, special forms before general ones. */
 const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["functiongemma", /<start_function_call>/],
-  ["gemma4", /<\|tool_call>|<\|channel>|<\|"\|>/],
+  ["gemma4", /<\|tool_call>|<\|channel>|<channel\|>|<\|"\|>/],
   ["deepseek-v4", /<[｜|‖]{1,2}DSML[｜|‖]{1,2}(?:tool_?calls| (?:calls|invoke))/],
   ["deepseek-v3.2", /<[｜|‖]{1,2}DSML[｜|‖]/],
   ["deepseek-v3.1", /<｜tool▁call▁begin｜>(?!function)[^<]{1,256}<｜tool▁sep｜>/],
   ["deepseek-v3", /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/],
   ["kimi-k2", /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/],
   ["kimi-k3", /<\|open\|>(?:response|tools|think|call )/],
-  ["hy3", /<(?:tool_calls?|tool_sep|arg_key|think):opensource>|<tool_sep>/],
+  ["hy3", /<\/?\w+:(?:opensource|6124c78e)>|<tool_sep>/],
   ["glm", /<(?:longcat_)?arg_key>|<tool_call>\s{0,8}[\w.-]{1,256}\s{0,8}<\/tool_call>/],
   ["minimax-m3", /\]<\]minimax\[>\[|<mm:think>/],
   ["minimax-m2", /<minimax:tool_call>/],
@@ -171,7 +171,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["pythonic", /<\|python_start\|>\s*\[|<function_calls>\s{0,8}[a-zA-Z_][\w.]{0,255}\(/],
   ["phi4-mini", /functools\s{0,8}\[\s{0,8}\{/],
   ["granite", /<\|tool_call\|>\s*[[{]/],
-  ["mistral", /\[TOOL_CALLS\]/],
+  ["mistral", /\[(?:TOOL_CALLS|THINK)]/],
   ["apertus", /<\|tools_prefix\|>|<\|inner_prefix\|>/],
   ["command-r7b", /<\|START_RESPONSE\|>/],
   ["cohere", /<\|START_ACTION\|>|<\|START_TEXT\|>/],
@@ -181,7 +181,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["gigachat", /<\|function_call\|>|function call<\|role_sep\|>/],
   ["inkling", /<\|content_(?:invoke_tool_json|thinking|text)\|>/],
   ["muse-glimmer", /<atem:function_calls>|to=(?:self|user)<\|message\|>/],
-  ["seed-oss", /<seed:tool_call>/],
+  ["seed-oss", /<\/?seed:t\w+>/],
   ["solar-open", /<\|tool_call:(?:begin|name|args)\|>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["nemotron", /<TOOLCALL>\s*\[/],

@@ -1,5 +1,6 @@
 /**
- * Tencent Hy3. GLM's keys and values in a block, each on a line of its own; all tags have a suffix, except in the preview:
+ * Tencent Hy3 and Hy4. GLM's keys and values in a block, each on a line of its own. All tags have a suffix, which is another one
+ * in Hy4; only the tags of Hy3's preview have none:
  *
  *     <tool_calls:opensource>
  *     <tool_call:opensource>get_weather<tool_sep:opensource>
@@ -20,8 +21,10 @@ import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { batched, callsOf, dialogue, hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
-const suffixed = (token: string): string => token.replace(/｜?>$/, ":opensource$&");
-const SPELLINGS = [suffixed, String];
+const suffixedBy = (suffix: string) => (token: string) => token.replace(/｜?>$/, `${suffix}$&`);
+const suffixed = suffixedBy(":opensource");
+/** The last is what Hy4 writes, and Hy3 on some servers. */
+const SPELLINGS = [suffixed, String, suffixedBy(":6124c78e")];
 const spelled = (...tokens: readonly string[]): string[] => SPELLINGS.flatMap((spell) => tokens.map((token) => spell(token)));
 
 const STOP = "<｜hy_eos｜>";
@@ -31,7 +34,7 @@ const TAGS = [
   ...["<tool_calls>", "</tool_calls>", "<tool_call>", "</tool_call>", "<tool_sep>"],
   ...["<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"],
 ];
-const STOPS = spelled(STOP);
+const STOPS = [suffixed(STOP), STOP, "<eos:6124c78e>"];
 
 // ---- Scanning
 
@@ -56,15 +59,15 @@ const createScanner = scannerOf({
   closers: spelled("</tool_calls>"),
   thinking: { open: Object.fromEntries(spelled("<think>").map((tag) => [tag, think])), close: spelled("</think>"), stray: "text" },
   stops: STOPS,
-  control: [...spelled(...TURNS), PREVIEW_BOS, suffixed("</think>")],
+  control: [...spelled(...TURNS), PREVIEW_BOS, suffixed("</think>"), "</think:6124c78e>"],
   callsInThinking: "promote-if-unclosed",
   inLine: Object.fromEntries(calls.map(({ call, steps }) => [call, steps.bare])),
 });
 
 // ---- Rendering
 
-const TOKENS = [STOP, ...TURNS, ...TAGS, "<tool_responses>", "</tool_responses>", "<tool_response>", "</tool_response>"];
-const t = markup([...spelled(...TOKENS), PREVIEW_BOS]);
+const TOKENS = [...TURNS, ...TAGS, "<tool_responses>", "</tool_responses>", "<tool_response>", "</tool_response>"];
+const t = markup([...spelled(...TOKENS), ...STOPS, PREVIEW_BOS]);
 const TOKEN = /<(?:\/?(?:arg|tool)_\w+|\/?think|｜\w+｜)>/g;
 const respelled = (text: string): string => text.replace(TOKEN, suffixed);
 
@@ -139,7 +142,7 @@ At the end of function call returns, you should print </tool_calls>`;
 export const hy3 = dialectOf({
   id: "hy3",
   title: "Tencent Hy3",
-  models: ["Hy3"],
+  models: ["Hy3", "Hy4"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: spelled(...TAGS),

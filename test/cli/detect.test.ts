@@ -73,8 +73,18 @@ sampling    temperature 0.7, topP 0.8, topK 20, repeatPenalty 1.05 (generation_c
   test("a name may look like a file", () => {
     expect(detected("Qwen3-Coder-30B-A3B-Q4_K_M.gguf")).toMatchObject({ id: "qwen3-coder", variant: "qwen3-coder" });
   });
-  test("--sample decides if the name does not", () => {
-    expect(detected("mystery", "--sample", files.file("output.txt", "[TOOL_CALLS]f[ARGS]{}"))).toMatchObject({ id: "mistral" });
+  test("--sample decides if the name does not, or if there is none", () => {
+    const sample = files.file("output.txt", "[TOOL_CALLS]f[ARGS]{}");
+    expect(detected("mystery", "--sample", sample)).toMatchObject({ id: "mistral" });
+    expect(detected("--sample", sample)).toMatchObject({ id: "mistral" });
+    const { code, stderr } = dragoman(["detect", "--sample", files.file("prose.txt", "Hello.")]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "dragoman: cannot tell which dialect this output is in: it has no mark of any\n",
+    });
+  });
+  test("a vendor's name may be that of a file here", () => {
+    expect(detected("package.json/Qwen3-8B")).toMatchObject({ id: "hermes" });
   });
 });
 
@@ -146,7 +156,10 @@ describe("an undetected model is one line, and exit code 2", () => {
     ["owner/missing", `cannot tell what owner/missing speaks: the name is not known, ${hint}`],
     ["nowhere.json", "cannot read nowhere.json: there is no such file"],
     ["nowhere.jinja", "cannot read nowhere.jinja: there is no such file"],
-    [bare, `${bare} has no "chat_template"`],
+    [bare, `${bare} has no "chat_template"; if there is a chat_template.jinja, give that`],
+    ["", "give the name or the file of a model (as in dragoman detect qwen3:8b)"],
+    ["x".repeat(5000), `cannot tell what ${"x".repeat(5000)} speaks: the name is not known, ${hint}`],
+    ["README.md/x", `cannot tell what README.md/x speaks: the name is not known, ${hint}`],
     [broken, /broken\.jinja\.json is not JSON: \P{Cc}*$/u],
   ])("%j", (model, message) => {
     const { code, stdout, stderr } = dragoman(["detect", model]);

@@ -29,6 +29,10 @@ dragoman: relaxed: pattern at /properties/city of get_weather
 `);
 });
 
+test("what is relaxed for all tools names none", () => {
+  expect(run("json", "--choice", "none").stderr).toContain("dragoman: relaxed: toolChoice\n");
+});
+
 test("tools may be piped in", () => {
   const piped = dragoman(
     ["grammar", "-d", "hermes", "--tools", "-"],

@@ -73,6 +73,7 @@ describe("a mistake is one line, and exit code 2", () => {
     [["scan", "-d", "gemma4", "--tools", list], `${list}: tools[0] must be an object; it is 1`],
     [["scan", "-d", "gemma4", "--prompt", list], `${list} must be a prompt: the output of "render --pieces --json"`],
     [["scan", "-d", "gemma4", "--seed", "1"], '--seed works only with "--split random"'],
+    [["render", "-d", "gemma4", "--json"], '--json and --no-json work only with "--pieces"'],
     [
       ["scan", "-d", "gemma4", "--split", "x"],
       "option '--split <n>' argument 'x' is invalid. It must be a whole number; see dragoman scan --help",

@@ -34,7 +34,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   "seed-oss":
     /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
-  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos)/,
+  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos|eos:)/,
   laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)/,
   ling3: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
   minicpm5: /<\/param>\s*<(param ?name=|\/?function|\/write_file|\|)/,
@@ -51,7 +51,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "qwen3-coder": /"[\s\S]*'|'[\s\S]*"|<\/?(tool_call|function|parameter)|< (function|parameter)|<\|/,
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
   glm: /<\/?(arg_|tool_call)|<\|/,
-  hy3: /<\/?(arg_|tool_)|<｜/,
+  hy3: /<\/?(arg_|tool_)|<｜|<eos:/,
   laguna: /<\/?(arg_|tool_call|assistant)/,
   ling3: /<\/?(arg_|tool_call)|<\|/,
   minicpm5: /"[\s\S]*'|'[\s\S]*"|<\/?(function|param)|<\|/,

@@ -58,7 +58,7 @@ export interface Person {
 }
 
 export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person): Promise<Setup> {
-  if (flags.folder !== undefined && !statSync(flags.folder, { throwIfNoEntry: false })?.isDirectory())
+  if (flags.folder !== undefined && !(existsSync(flags.folder) && statSync(flags.folder).isDirectory()))
     throw new Complaint(`--folder: there is no folder ${visible(flags.folder)}`);
   const sources = await sourcesOf(flags);
   const name = modelHere(flags) === undefined ? flags.model : undefined;

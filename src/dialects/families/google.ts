@@ -23,10 +23,10 @@ export const GOOGLE: readonly Family[] = [
     sampling: GEMMA,
   },
   {
-    name: "Gemma 4 E2B/E4B",
+    name: "Gemma 4 E2B/E4B, DiffusionGemma",
     id: "gemma4",
     variant: "google-gemma-4-e2b-2026-07-09",
-    models: /gemma-?4(?![.\d]|b)/,
+    models: /gemma-?4(?![.\d]|b)|diffusiongemma/,
     bare: "unclear",
     templates: [["<|tool_call>", "<|turn>"]],
     sampling: GEMMA,

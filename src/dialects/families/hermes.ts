@@ -136,6 +136,6 @@ export const HERMES: readonly Family[] = [
     id: "hermes",
     doubtful: true,
     models:
-      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?3[-:]|youtu-llm|tongyi-deepresearch/,
+      /trinity-(?:nano|mini|large-preview)|mellum2|motif-3(?![.\da-z])|a\.x-k|nemotron-orchestrator|ernie-?4\.5-.*thinking|step-?3-vl|jamba(?!-v0)|llama-?3-groq-(?:8b-|70b-)?tool-use|smollm-?2[-:]1\.7b|nanbeige-?4|falcon-?(?:3[-:]|h1r)|youtu-llm|tongyi-deepresearch/,
   },
 ];

@@ -2,14 +2,14 @@
 import { card, type Family } from "./family.ts";
 
 export const KIMI: readonly Family[] = [
+  { name: "Kimi K2.7 Code", id: "kimi-k2", variant: "kimi-k2.7-code", models: /kimi-?k2[.-]?7-code/ },
   {
     name: "Kimi K2.5 and later",
     id: "kimi-k2",
     variant: "kimi-k2.5",
-    models: /kimi-?k2[.-][5-9](?!-code)/,
+    models: /kimi-?k2[.-]?[5-9]/,
     templates: [["<|tool_calls_section_begin|>", "thinking is false"]],
   },
-  { name: "Kimi K2.7 Code", id: "kimi-k2", variant: "kimi-k2.7-code", models: /kimi-?k2[.-]7-code/ },
   { name: "Kimi Linear", id: "kimi-k2", models: /kimi-?linear/ },
   {
     name: "Kimi K2 Thinking",

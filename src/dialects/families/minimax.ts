@@ -10,7 +10,7 @@ export const MINIMAX: readonly Family[] = [
       name: `MiniMax-M2.${minor}`,
       id: "minimax-m2",
       variant: `minimax-m2.${minor}`,
-      models: new RegExp(`minimax-?m2[.-]${minor}(?![\\d.b])`),
+      models: new RegExp(`minimax-?m2[.-]?${minor}(?![\\d.b])`),
       templates: [["<minimax:tool_call>", `MiniMax-M2.${minor} `]],
       sampling: M2,
     }),

@@ -6,7 +6,7 @@ export const MISTRAL: readonly Family[] = [
     name: "Mistral Small 4, Medium 3.5",
     id: "mistral",
     variant: "mistral-v15",
-    models: /mistral-(?:small-?4(?![.\db])|small-.*26\d\d|medium-?3[.-]5)/,
+    models: /mistral-(?:small-?4(?![.\db])|(?:small|medium)-(?:.*26\d\d|latest)|medium-?3[.-]5)|leanstral/,
     templates: [["[TOOL_CALLS]", "[MODEL_SETTINGS]"]],
   },
   {
@@ -24,7 +24,12 @@ export const MISTRAL: readonly Family[] = [
     models: /ministral-?3-.*reasoning/,
     templates: [["[TOOL_CALLS]", "[ARGS]", "[THINK]"]],
   },
-  { name: "Ministral 3", id: "mistral", variant: "mistral-v13", models: /ministral-?3(?![.\d]|b)|ministral-(?:14b|\d+b.*2512)/ },
+  {
+    name: "Ministral 3",
+    id: "mistral",
+    variant: "mistral-v13",
+    models: /ministral-?(?:3(?![.\db])|14b|\d+b.*(?:25\d\d|latest))/,
+  },
   {
     name: "Magistral",
     id: "mistral",
@@ -57,14 +62,14 @@ export const MISTRAL: readonly Family[] = [
   },
   { name: "Voxtral Small", id: "mistral", variant: "mistral-v13", doubtful: true, models: /voxtral-small/ },
   { name: "Pixtral", id: "mistral", variant: "mistral-nemo-2407", doubtful: true, models: /pixtral/ },
-  { name: "Mixtral 8x22B", id: "mistral", variant: "mistral-nemo-2407", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
+  { name: "Mixtral 8x22B", id: "mistral", variant: "mistral-nemo-2407", models: /mixtral[-:]8x22b/, bare: "base" },
   {
     name: "Mistral until 2025",
     id: "mistral",
     variant: "mistral-nemo-2407",
     models:
-      /(?<!-)mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral-(?:small|large)[-:].*24\d\d|mistral-small:22b|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
+      /(?<!-)mistral(?=:|$)|mistral-7b(?=-instruct-v(?:0\.?)?3|-v0\.3-instruct)|mistral-(?:small|large)[-:].*24\d\d|mistral-small:22b|ministral-8b|codestral[-:](?:22b|24\d\d|2501)/,
   },
-  { name: "Mistral", id: "mistral", variant: "mistral-v13", models: /mistral-(?:small|medium|large)|ministral-8b/ },
+  { name: "Mistral", id: "mistral", variant: "mistral-v13", models: /mistral-(?:small|medium|large)/ },
   { name: "Codestral", id: "mistral", variant: "mistral-v13", models: /codestral(?=-(?:2\d{3}|latest)|:latest|$)/ },
 ];

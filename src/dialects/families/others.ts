@@ -49,7 +49,7 @@ export const OTHERS: readonly Family[] = [
     templates: [["hy_User", "tool_sep", ":opensource"]],
     sampling: from("README of Tencent-Hunyuan/Hy3", { temperature: 0.9, topP: 1 }),
   },
-  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", models: /hy3-preview/, templates: [["hy_User", "tool_sep"]] },
+  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", models: /hy3-preview/, templates: [["hy_User", "tool_sep", "!:6124c78e"]] },
   { name: "Hy4", id: "hy3", doubtful: true, models: /hy4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
 
   // ---- Meta's Muse

@@ -6,10 +6,10 @@ const QWEN3 = config("Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20
 
 export const QWEN: readonly Family[] = [
   {
-    name: "Qwen3.8",
+    name: "Qwen3.8, Bonsai 2",
     id: "qwen3-coder",
     variant: "qwen3.8-27b",
-    models: /qwen-?3(?:\.|-?(?=\d-))8/,
+    models: /qwen-?3(?:\.|-?(?=\d-))8|bonsai-2-27b/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "Reasoning effort is set to xhigh"]],
   },
   {
@@ -23,7 +23,7 @@ export const QWEN: readonly Family[] = [
     name: "Qwen3.6 and later",
     id: "qwen3-coder",
     variant: "qwen3.6-35b-a3b",
-    models: /qwen-?3(?:\.|-?(?=\d-))[6-9]/,
+    models: /qwen-?3(?:\.|-?(?=\d-))[6-9]|bonsai-27b/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>", "preserve_thinking"]],
   },
   {
@@ -37,12 +37,18 @@ export const QWEN: readonly Family[] = [
   // The same calls in another tag; its template is not available.
   { name: "ZAYA1", id: "qwen3-coder", doubtful: true, models: /zaya-?1/, templates: [["<zyphra_tool_call>"]] },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
-  { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
+  {
+    name: "Intern-S2, Holo3, KAT-Coder",
+    id: "qwen3-coder",
+    variant: "qwen3.5-4b",
+    doubtful: true,
+    models: /intern-?s2|holo3|kat-coder-v2/,
+  },
   {
     name: "Nemotron 3.5, Nemotron 3 Ultra",
     id: "qwen3-coder",
     variant: "nemotron-3.5-nano",
-    models: /nemotron-?(?:(?:nano|super|ultra)-)?3\.5|nemotron-?3-ultra/,
+    models: /nemotron-?(?:(?:nano|super|ultra)-)?3[.-]5(?![\db])|nemotron-?3-ultra/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "{reasoning effort: efficient}"]],
   },
   {
@@ -60,7 +66,12 @@ export const QWEN: readonly Family[] = [
     templates: [["<function=", "<parameter=", "<|im_start|>", "in JSONSchema format"]],
   },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
-  { name: "INTELLECT-3", id: "qwen3-coder", doubtful: true, models: /intellect-?3/ },
+  {
+    name: "INTELLECT-3, Trinity, KAT",
+    id: "qwen3-coder",
+    doubtful: true,
+    models: /intellect-?3|trinity-large-thinking|kat-dev/,
+  },
   {
     name: "Qwen3-Coder",
     id: "qwen3-coder",
@@ -85,7 +96,7 @@ export const QWEN: readonly Family[] = [
     name: "Hermes 2 Pro, Hermes 3",
     id: "hermes",
     variant: "hermes-3-llama-3.1-8b",
-    models: /hermes-?(?:3|2-(?:pro|theta))/,
+    models: /hermes-?(?:3|2-?(?:pro|theta))/,
     templates: [["<tool_call>", "function calling AI model", "<|im_start|>", "json_to_python_type"]],
   },
   {
@@ -122,7 +133,7 @@ export const QWEN: readonly Family[] = [
     name: "Qwen3 Thinking",
     id: "hermes",
     variant: "qwen3-thinking-2507",
-    models: /qwen-?3[-:](?!omni).*thinking|qwen-?3-next(?=$|:(?!.*instruct))/, // Ollama's tag
+    models: /qwen-?3[-:](?!omni).*thinking|qwen-?3-(?:next|vl)(?=$|:(?!.*instruct))/, // Ollama's tag
     templates: [["<tool_call>", "<tools>", "<|im_start|>assistant\\n<think>\\n", "reasoning_content"]],
     sampling: QWEN3,
   },
@@ -138,7 +149,7 @@ export const QWEN: readonly Family[] = [
     name: "Qwen3-VL Instruct",
     id: "hermes",
     variant: "qwen3-vl-instruct",
-    models: /qwen-?3-vl[-:].*instruct/,
+    models: /qwen-?3-vl/,
     templates: [["<tool_call>", "<tools>", '"arguments"', "<|im_start|>", "<|vision_start|>", "!<think>"]],
   },
   {

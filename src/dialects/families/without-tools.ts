@@ -20,13 +20,20 @@ export const WITHOUT_TOOLS: readonly Family[] = [
     doubtful: true,
     templates: [["<|im_sep|>", "!tools"]],
   },
-  { name: "Phi-3", id: "json", variant: "phi", models: /phi-?3/, doubtful: true, templates: [["<|user|>", "<|end|>", "!tools"]] },
+  {
+    name: "Phi-3",
+    id: "json",
+    variant: "phi",
+    models: /phi-?3/,
+    doubtful: true,
+    templates: [["<|end|>", "!tools"]],
+  },
   {
     name: "a ChatML template without tools",
     id: "json",
     variant: "chatml",
     doubtful: true,
-    templates: [["<|im_start|>", "!tool", "!document"]],
+    templates: [["<|im_start|>", "!tool", "!document", "!<Document>"]],
   },
   {
     name: "a Llama 3 template without tools",
