@@ -6,13 +6,13 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsText, compactJson, isoDate, pythonJson } from "./print.ts";
+import { argumentsText, compactJson, isoDate, pythonJson, pythonText } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { KeyedCall } from "./scan/keyed-call.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, filled, type Rendered, type Setting } from "./tools.ts";
 import { batched, contentPieces, leadingSystem, type Round, resultText, textOf, turnsOf } from "./transcript.ts";
 
 const CALLS = ["<|tools_prefix|>", "<|tools_suffix|>"] as const;
@@ -86,7 +86,7 @@ const toolPieces = (tools: readonly Tool[]): Pieces => `Tool Capabilities:\n${to
 function typeOfTool({ name, description, parameters = {} }: Tool): string {
   const params = propertiesOf(parameters).map(
     ({ key, schema }) =>
-      `${typeof schema.description === "string" ? `// ${schema.description}\n` : ""}${key}: ${typeOf(schema)}${defaultOf(schema)}`,
+      `${typeof schema.description === "string" && schema.description ? `// ${schema.description}\n` : ""}${key}: ${typeOf(schema)}${defaultOf(schema)}`,
   );
   const about = description === undefined ? "" : `// ${description}\n`;
   return `${about}type ${name} = ${params.length > 0 ? `(_: {\n${params.join(",\n")}\n})` : "()"} => any;`;
@@ -117,7 +117,7 @@ function typeOf(schema: JsonObject): string {
   if (type === "array") return elementOf(schema.items) + orNull;
   if (Array.isArray(type)) return type.join(" | ");
   if (Array.isArray(oneOf)) return oneOf.filter(isObject).map(alternative).join(" | \n");
-  if (type === "string") return Array.isArray(schema.enum) && schema.enum.length > 0 ? `"${schema.enum.join('" | "')}"` : `string${orNull}`;
+  if (type === "string") return filled(schema.enum) ? schema.enum.map((one) => `"${pythonText(one)}"`).join(" | ") : `string${orNull}`;
   if (type === "object") {
     const members = propertiesOf(schema).map(({ key, schema }) => `${key}: \n                ${typeOf(schema)}`);
     return members.length > 0 ? `{\n${members.join(", ")}}` : "object";

@@ -22,9 +22,8 @@ export interface GemmaFormat {
   /** How null is spelled. */
   readonly none: string;
   /**
-   * What came with Gemma 4. A property declares that it may be null, and omits an empty description; an object without `properties` shows
-   * its other keywords in their place. A result that is a list is one response, not one per element. Successive messages of the model are
-   * one turn. A developer message is a system turn.
+   * What came with Gemma 4. A property declares that it may be null, and omits an empty description. A result that is a list is one
+   * response, not one per element. Successive messages of the model are one turn. A developer message is a system turn.
    */
   readonly isGemma4: boolean;
   /** The model's text as history shows it. */
@@ -95,7 +94,7 @@ function gemmaDeclarations(format: GemmaFormat) {
         enum: type === "STRING" && filled(choices) && value(choices),
         items: type === "ARRAY" && hasKeys(items) && elements(items),
         nullable: isGemma4 && isNullable(schema) && "true",
-        properties: type === "OBJECT" && properties(isObject(inner) || !isGemma4 ? inner : keywords(schema)),
+        properties: type === "OBJECT" && properties(isObject(inner) ? inner : keywords(schema)),
         required: type === "OBJECT" && required(schema),
         type: value(type),
       }),
@@ -133,7 +132,7 @@ function gemmaDeclarations(format: GemmaFormat) {
   };
 }
 
-/** The keywords of a schema that have no field of their own. */
+/** The keywords of a schema that have no field of their own: an object without `properties` shows them in their place. */
 const keywords = (schema: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schema).filter(([key]) => !["description", "type", "properties", "required", "nullable"].includes(key)),

@@ -83,7 +83,7 @@ describe("common assumptions of templates are met", () => {
     expect(await told("{{ response_format.json_schema.schema | tojson }}")).toBe('{"type": "object"}');
     expect(await told("{# json_schema #}{{ response_format.schema | tojson }}")).toBe('{"type": "object"}');
     const silent: Request = { ...asked([user]), output: {}, thinking: { enabled: false } };
-    expect(await told("{{ reasoning }} {{ thinking_budget }} {{ tool_choice is defined }}", silent)).toBe("false 0 false");
+    expect(await told("{{ reasoning }} {{ thinking_budget }} {{ tool_choice is defined }}", silent)).toBe("False 0 False");
     expect(await told("{# json_schema #}{{ response_format.type }}", silent)).toBe("json_object");
   });
   test("thinking is a part of the content, if the template looks for it there", async () => {
@@ -261,15 +261,15 @@ test.each([
 });
 
 test.each<[string, Partial<Request>, TemplateOptions, string]>([
-  ["{{ add_generation_prompt }}", {}, {}, "true"],
-  ["{{ add_generation_prompt }}", {}, { addGenerationPrompt: false }, "false"],
+  ["{{ add_generation_prompt }}", {}, {}, "True"],
+  ["{{ add_generation_prompt }}", {}, { addGenerationPrompt: false }, "False"],
   ["{{ bos_token }}|{{ eos_token }}", {}, { bosToken: "<s>", eosToken: "</s>" }, "<s>|</s>"],
-  ["{{ enable_thinking is defined }}", {}, {}, "false"],
-  ["{{ enable_thinking }} {{ thinking }}", { thinking: { enabled: true } }, {}, "true true"],
-  ["{{ enable_thinking }}", { thinking: { enabled: true } }, { thinking: false }, "false"],
-  ["{{ reasoning_effort }} {{ clear_thinking }}", { thinking: { effort: "high", keep: true } }, {}, "high false"],
+  ["{{ enable_thinking is defined }}", {}, {}, "False"],
+  ["{{ enable_thinking }} {{ thinking }}", { thinking: { enabled: true } }, {}, "True True"],
+  ["{{ enable_thinking }}", { thinking: { enabled: true } }, { thinking: false }, "False"],
+  ["{{ reasoning_effort }} {{ clear_thinking }}", { thinking: { effort: "high", keep: true } }, {}, "high False"],
   ["{{ strftime_now('%d %b %Y, %A %H:%M %q') }}", {}, { now: new Date(2026, 0, 5, 12, 3) }, "05 Jan 2026, Monday 12:03 %q"],
-  ["{{ tools is none }}", {}, {}, "true"],
+  ["{{ tools is none }}", {}, {}, "True"],
   ["{{ voice }}", {}, { variables: { voice: "calm" } }, "calm"],
 ])("%s with %j and %j", async (template, fields, options, text) => {
   expect(await renderWithTemplate(template, { ...asked([user]), ...fields }, options)).toBe(text);
@@ -342,6 +342,57 @@ describe("what the jinja package lacks", () => {
   test("any value becomes a string, as in Python", async () => {
     const all = "[{{ {'a': [1, none, true], 'b': 'it\\'s'} | string }} {{ 3 | string }} {{ 'x' | string }} {{ nothing | string }}]";
     expect(await rendered(all)).toBe(`[{'a': [1, None, True], 'b': "it's"} 3 x ]`);
+  });
+  test.each([
+    ["{{ true }} {{ none }} {{ [none, 'a'] }} {{ {'a': false} }} {{ nothing }}.", "True None [None, 'a'] {'a': False} ."],
+    ["{% if true %}{{ true }}{% endif %}{% for n in [] %}{% else %}{{ none }}{% endfor %}", "TrueNone"],
+    ["{{ 6 / 2 }} {{ 7 // 2 }} {{ [1.0, 2] }}", "3.0 3 [1.0, 2]"],
+    ["{{ none ~ true ~ 1 ~ ['a'] ~ nothing }}", "NoneTrue1['a']"],
+  ])("values are printed as in Python: %s", async (template, expected) => {
+    expect(await rendered(template)).toBe(expected);
+  });
+  test("empty lists and objects count as false after not", async () => {
+    expect(await rendered("{{ not [] }} {{ not {} }} {{ not [0] }} {{ not '' }} {{ not nothing }}")).toBe("True True False True True");
+  });
+  test("an object is iterable", async () => {
+    expect(await rendered("{{ {} is iterable }} {{ 'a' is not iterable }} {{ 1 is iterable }}")).toBe("True False False");
+  });
+  test("only the given characters are stripped", async () => {
+    expect(await rendered("{{ '\\n  a\\n '.lstrip('\\n') }}|{{ ' ab'.rstrip('b') }}|{{ 'xyzax'.strip('xy') }}|{{ ' a '.strip() }}")).toBe(
+      "  a\n | a|za|a",
+    );
+  });
+  test("empty lists and objects are not indented", async () => {
+    const value = "{'a': [], 'b': {}, 'c': ['d', 1]}";
+    expect(await rendered(`{{ ${value} | tojson(indent=2) }}`)).toBe('{\n  "a": [],\n  "b": {},\n  "c": [\n    "d",\n    1\n  ]\n}');
+  });
+  test("all of it also in an object", async () => {
+    expect(await rendered("{{ {'a': not [], 'b': true ~ ''} | tojson }}")).toBe('{"a": true, "b": "True"}');
+  });
+});
+
+describe("an object's keys may have the names of methods", () => {
+  const args = { items: ["a"], keys: "k", values: 1, get: "g" };
+  const properties = Object.fromEntries(Object.keys(args).map((key) => [key, { type: "string" }]));
+  const call = { type: "tool-call" as const, id: "c", name: "f", arguments: args };
+  const request = asked([user, { role: "assistant", content: [call] }], [{ name: "f", parameters: { type: "object", properties } }]);
+  test.each([
+    [
+      "{% for k, v in messages[1].tool_calls[0].function.arguments.items() %}{{ k }}={{ v }};{% endfor %}",
+      "items=['a'];keys=k;values=1;get=g;",
+    ],
+    [
+      "{% for k, v in tools[0].function.parameters.properties.items() %}{{ k }}:{{ v.type }} {% endfor %}",
+      "items:string keys:string values:string get:string ",
+    ],
+    ["{{ tools[0].function.parameters.properties.keys() | join }}", "itemskeysvaluesget"],
+    ["{{ messages[1].tool_calls[0].function.arguments.values() | length }}", "4"],
+    [
+      "{% set a = messages[1].tool_calls[0].function.arguments %}{{ a.get('keys') }} {{ a.get('x') }} {{ a.get('x', 'y') }} {{ a.items[0] }}",
+      "k None y a",
+    ],
+  ])("%s", async (template, expected) => {
+    expect(await renderWithTemplate(template, request)).toBe(expected);
   });
 });
 
