@@ -55,7 +55,7 @@ test("the dialect's own quote may follow a closing ASCII one", () => {
 });
 
 test("extra brackets before the end of a call are not text", () => {
-  for (const end of ["}", ")", "} }"]) expect(read(`{o:{a:1}}${end}`)).toEqual(['call f{"o":{"a":1}}', `control ${end}<tool_call|>`]);
+  for (const end of ["}", ")", "]", "} }"]) expect(read(`{o:{a:1}}${end}`)).toEqual(['call f{"o":{"a":1}}', `control ${end}<tool_call|>`]);
   expect(read("{}} is it")).toEqual(["call f{}", "text } is it", "control <tool_call|>"]);
 });
 

@@ -120,13 +120,15 @@ test("of a repeated name the first counts, whatever the others are", () => {
   expect(lines(hermes, text)).toEqual(["call f{}"]);
 });
 
-test("extra braces before the end of a call are not text", () => {
+test("extra brackets before the end of a call are not text", () => {
   const call = '<tool_call>{"name": "f", "arguments": {"a": "x"}}';
   for (const dialect of [hermes, getDialect("granite"), getDialect("smollm3")]) {
     expect(lines(dialect, `${call}}}\n</tool_call>Done`)).toEqual(['call f{"a":"x"}', "control }}\n</tool_call>", "text Done"]);
     expect(lines(dialect, `${call}} is it.`)).toEqual(['call f{"a":"x"}', "text } is it."]);
   }
   expect(lines(mistral, "[TOOL_CALLS]f[ARGS]{}}</s>")).toEqual(["call f{}", "control }</s>"]);
+  expect(lines(mistral, '[TOOL_CALLS][{"name": "f", "arguments": {}}]]</s>')).toEqual(["call f{}", "control ]", "control ]</s>"]);
+  expect(lines(mistral, "[TOOL_CALLS]f[ARGS]{}] is it.")).toEqual(["call f{}", "text ] is it."]);
 });
 
 describe("xlam", () => {

@@ -158,10 +158,6 @@ export function closingThen(behind: Step, other?: Step): Step {
   const closer: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    if (code === 125 || code === 41) {
-      s.pos++;
-      return closer;
-    }
     const mark = s.match(s.table.closing);
     if (mark === undefined) return undefined;
     if (mark !== "") {
@@ -175,6 +171,10 @@ export function closingThen(behind: Step, other?: Step): Step {
     if (isCut(s, s.table.closing.list)) {
       s.pos = s.stop;
       return control;
+    }
+    if (code === 125 || code === 41 || code === 93) {
+      s.pos++;
+      return closer;
     }
     return other ?? releaseBlanks;
   };
