@@ -43,8 +43,10 @@ export const newline: Step = (s) => {
   return speak;
 };
 
+/** After a control token: a call that no mark announces may follow it as it may follow a newline. */
 export const control: Step = (s) => {
   s.control();
+  s.lineStart = true;
   return speak;
 };
 
