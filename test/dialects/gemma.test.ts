@@ -92,8 +92,13 @@ describe("a call of a declared tool after its opener", () => {
     expect(block(`${inside})`)).toEqual(['call f{"content":"a"}', `control ${inside.endsWith(" ") ? " " : ""})<tool_call|>`, "text x"]);
     expect(lines(gemma4, `<|tool_call>${inside.trimEnd()}`, { tools })).toEqual(['call f{"content":"a"}']);
   });
-  test.each([":f{}", "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])(
-    "needs the word `call` and its brackets: %j",
+  test.each([":f{content:a}", " :call:f{content:a}", ": ns:f {content:a}"])("may lack the word `call`: %j", (inside) => {
+    expect(block(inside)).toEqual(['call f{"content":"a"}', "control <tool_call|>", "text x"]);
+    expect(lines(gemma4, `<|tool_call>${inside}<tool_call|>x`)).toEqual(["malformed no-name", "text x"]);
+    expect(lines(functiongemma, `<start_function_call>${inside}`, { tools })).toEqual(["malformed no-name"]);
+  });
+  test.each([":g{}", ":f", `:${"n".repeat(300)}:f{}`, "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])(
+    "needs a colon before its name, and its brackets: %j",
     (inside) => {
       expect(block(inside)).toEqual(["malformed no-name", "text x"]);
     },

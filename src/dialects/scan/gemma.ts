@@ -19,6 +19,8 @@ export interface GemmaCalls {
   readonly scalar: (text: string) => string | undefined;
   /** The dialect's word for null, which is null even where a string is expected. */
   readonly none: string;
+  /** What models write for `call:` by mistake. Only the name of a declared tool makes it a call. */
+  readonly slip?: string;
 }
 
 export interface GemmaSteps {
@@ -36,7 +38,7 @@ const WORD_END = charTable(":,)]}<=");
 const ESCAPES = "\"'\\/bfnrtu";
 
 export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
-  const { quote, ends } = calls;
+  const { quote, ends, slip = HEAD } = calls;
   const marks = new Marks([...ends, quote]);
   const quotes = new Marks([quote, '"', "'"]);
   const closer = new Marks([quote]);
@@ -79,7 +81,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   };
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
-  const head = new Marks([HEAD, ...ends]);
+  const head = new Marks([HEAD, slip, ...ends]);
   const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
   const bareNameEnd = new Marks([..."{<( \t\r\n"]);
@@ -88,12 +90,19 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (s.blanks() === undefined) return undefined;
     const mark = s.match(head);
     if (mark === undefined) return undefined;
-    if (mark !== HEAD) return mark === "" ? broken(s, "no-name", `"${HEAD}" was expected`) : broken(s, "empty", "the block is empty");
-    s.pos += HEAD.length;
+    if (mark === "") return headless(s);
+    if (ends.includes(mark)) return broken(s, "empty", "the block is empty");
+    s.pos += mark.length;
     s.word = "";
-    return readName;
+    return mark === HEAD ? readName : readDeclared;
   };
+  const headless = (s: Scan): Step => broken(s, "no-name", `"${HEAD}" was expected`);
 
+  const readDeclared: Step = (s) => {
+    const mark = s.readWord(nameEnd);
+    if (mark === undefined) return undefined;
+    return mark && s.declares(resolveName(s, s.word.trim())) ? readName : headless(s);
+  };
   const readName: Step = (s) => {
     const mark = s.readWord(nameEnd);
     if (mark === undefined) return undefined;
