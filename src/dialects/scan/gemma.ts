@@ -32,6 +32,7 @@ export interface GemmaSteps {
 
 const HEAD = "call:";
 const KEY_END = charTable(":,{}[]<");
+const ANY_KEY_END = charTable(":=,{}[]<");
 const BARE_END = charTable(",}]<");
 const WORD_END = charTable(":,)]}<=");
 /** What may follow a backslash in JSON, and Python's other quote. */
@@ -79,8 +80,10 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     bare: (text, schema) => bareValue(calls, text, schema),
     inner: innerSchema,
   };
+  // The slip `f{city="Oslo"}`.
+  const loose: Syntax = { ...syntax, keyEnd: ANY_KEY_END, anyPair: true };
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
-  const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
+  const keywords: Syntax = { ...loose, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
   const head = new Marks([HEAD, slip, ...ends]);
   const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
@@ -150,7 +153,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
 
   const begin = (s: Scan, name: string, behind: Step): Step => {
     s.pos++;
-    return start(s, name, behind, syntax, 125, 58);
+    return start(s, name, behind, s.declares(name) ? loose : syntax, 125, 58);
   };
   const start = (s: Scan, name: string, behind: Step, form: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
     s.startCall(name);
