@@ -116,16 +116,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (mark === "{") return begin(s, name, inBlock);
     // A call in Python's spelling counts only if the tool is declared.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected after the name`);
-    s.pos++;
-    s.word = name;
-    return bracketed;
-  };
-
-  /** `f(city="Oslo")`, or `f({"city":"Oslo"})`. */
-  const bracketed: Step = (s) => {
-    const code = s.blanks();
-    if (code === undefined) return undefined;
-    return code === 123 ? begin(s, s.word, inBlock) : start(s, s.word, inBlock, keywords, 41, 61);
+    return begin(s, name, inBlock, parentheses);
   };
 
   const readBareName =
@@ -151,16 +142,29 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const inBlock = closingThen(speak, another);
   const readNext = readBareName(inBlock, (_, name) => name !== "");
 
-  const begin = (s: Scan, name: string, behind: Step): Step => {
+  const begin = (s: Scan, name: string, behind: Step, declared = braces): Step => {
     s.pos++;
-    return start(s, name, behind, s.declares(name) ? loose : syntax, 125, 58);
-  };
-  const start = (s: Scan, name: string, behind: Step, form: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
     s.startCall(name);
-    const step = readArguments(s, form, marks, behind, s.schemaOf(name));
+    s.behind = behind;
+    return s.declares(name) ? declared : read(s, syntax, 125, 58);
+  };
+  const read = (s: Scan, form: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
+    const step = readArguments(s, form, marks, s.behind, s.schemaOf(s.call?.name ?? ""));
     s.enter(close, pair);
     return step;
   };
+  /** After the bracket of a declared call, which may have braces of their own in it: `f({city:"Oslo"})`, `f{{"city":"Oslo"}}`. */
+  const opened =
+    (form: Syntax, close: 125 | 41, pair: 58 | 61): Step =>
+    (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      if (code !== 123) return read(s, form, close, pair);
+      s.pos++;
+      return read(s, loose, 125, 58);
+    };
+  const braces = opened(loose, 125, 58);
+  const parentheses = opened(keywords, 41, 61);
 
   return {
     call: (s) => {
