@@ -23,8 +23,6 @@ export interface Syntax {
   readonly wide: boolean;
   /** The JSON text of a bare value; `undefined` if it is not a value. */
   bare(text: string, schema: SchemaNode | undefined): string | undefined;
-  /** A key may be joined to its value by `=` as well as by `:`, whatever its bracket. */
-  readonly anyPair?: boolean;
   /** Tuples and sets are lists: `(1, 2)` `{1, 2}`. */
   readonly tuples?: boolean;
   /** The schema of a property or an element, for a syntax whose bare values are typed by it. */
@@ -285,8 +283,7 @@ export class Reader extends Window {
   #colon(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
     const set = this.#brace && (code === 44 || code === 125);
-    if (!frame || !(code === frame.pair || set || (syntax.anyPair && (code === 58 || code === 61))))
-      return this.bad(`the key ${JSON.stringify(this.key)} has no value`);
+    if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.key)} has no value`);
     frame.list = set;
     if (this.#brace) this.#opened(set);
     if (set) return this.#scalar(this.quote === "" ? syntax.bare(this.key, undefined) : this.#keyJson);

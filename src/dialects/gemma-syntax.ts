@@ -61,7 +61,7 @@ const writtenValue = (format: GemmaFormat, tree: Tree, isSchema = false): Pieces
     sort: dictsort,
   });
 
-export const isBare = (key: string): boolean => !/^$|^[\s"']|[:=,{}[\]<]|\s$/.test(key);
+export const isBare = (key: string): boolean => !/^$|^[\s"']|[:,{}[\]<]|\s$/.test(key);
 
 const wrap = (open: string, items: readonly Pieces[], close: string): Pieces => [open, joined(items, ","), close];
 

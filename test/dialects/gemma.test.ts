@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, Tool } from "../../src/core/nouns.ts";
 import { functiongemma } from "../../src/dialects/functiongemma.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
-import { promptText } from "../../src/dialects/prompt.ts";
 import { lines } from "./scanning.ts";
 
 const Q = '<|"|>';
@@ -48,26 +47,6 @@ test.each<[string, unknown]>([
 ])("a declared call in Python's form may have any value: %s", (args, value) => {
   expect(read(args, { tools })).toEqual(called(value));
   expect(read(args)).toEqual(["malformed no-name"]);
-});
-
-describe("in a declared call", () => {
-  const all = declared({ zip: { type: "string" } });
-  test.each<[string, unknown]>([
-    [`{content:${Q}a=b${Q},save_as='http://x.y/a, b'}`, { content: "a=b", save_as: "http://x.y/a, b" }],
-    [
-      `{zip=02134,n = 5,u=a=b,e=,o={k="v"},l=[1],'q r'=${Q}x${Q}}`,
-      { zip: "02134", n: 5, u: "a=b", e: "", o: { k: "v" }, l: [1], "q r": "x" },
-    ],
-    ['(content: "x", n=2, o={a=1})', { content: "x", n: 2, o: { a: 1 } }],
-  ])("a key may be joined to its value by the wrong sign: %s", (args, value) => {
-    expect(read(args, { tools: all })).toEqual(called(value));
-    expect(read(args).at(-1)).toMatch(/^malformed/);
-  });
-  test("a key with that sign is quoted", () => {
-    const args = { "a=b": 1, c: { "d=": "e" } };
-    expect(promptText(gemma4.renderToolCall({ name: "f", arguments: args }))).toContain(`{${Q}a=b${Q}:1,c:{${Q}d=${Q}:${Q}e${Q}}}`);
-    expect(read("{a=b:1}")).toEqual(called({ "a=b": 1 }));
-  });
 });
 
 test("the dialect's own quote may follow a closing ASCII one", () => {

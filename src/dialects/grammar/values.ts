@@ -94,7 +94,7 @@ export const gemmaValues =
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
-          const ends = [...":=,{}<[]", "\0- "];
+          const ends = [...":,{}<[]", "\0- "];
           // A key of several words could otherwise spell a declared key that contains a blank.
           const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
           const quoted = `${mark} ${declared.length > 0 ? otherWord(declared, ["<", "\0-\x1f"]) : until(rules, [quote])} ${mark}`;

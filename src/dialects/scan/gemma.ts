@@ -32,7 +32,6 @@ export interface GemmaSteps {
 
 const HEAD = "call:";
 const KEY_END = charTable(":,{}[]<");
-const ANY_KEY_END = charTable(":=,{}[]<");
 const BARE_END = charTable(",}]<");
 const WORD_END = charTable(":,)]}<=");
 /** What may follow a backslash in JSON, and Python's other quote. */
@@ -80,10 +79,8 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     bare: (text, schema) => bareValue(calls, text, schema),
     inner: innerSchema,
   };
-  // The slip `f{city="Oslo"}`.
-  const loose: Syntax = { ...syntax, keyEnd: ANY_KEY_END, anyPair: true };
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
-  const keywords: Syntax = { ...loose, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
+  const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
   const head = new Marks([HEAD, slip, ...ends]);
   const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
@@ -161,9 +158,9 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
       if (code === undefined) return undefined;
       if (code !== 123) return read(s, form, close, pair);
       s.pos++;
-      return read(s, loose, 125, 58);
+      return read(s, syntax, 125, 58);
     };
-  const braces = opened(loose, 125, 58);
+  const braces = opened(syntax, 125, 58);
   const parentheses = opened(keywords, 41, 61);
 
   return {
