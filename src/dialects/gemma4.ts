@@ -32,6 +32,7 @@ const calls = gemmaSteps({
   scalar: (text) =>
     jsonNumber(text) ?? (/^(null|none|nil|None|NULL)$/.test(text) ? "null" : /^(true|false)$/.test(text) ? text : undefined),
   none: "null",
+  slip: ":",
 });
 
 const LABEL = "thought";

@@ -55,7 +55,7 @@ test("the dialect's own quote may follow a closing ASCII one", () => {
 });
 
 test("extra brackets before the end of a call are not text", () => {
-  for (const end of ["}", ")", "} }"]) expect(read(`{o:{a:1}}${end}`)).toEqual(['call f{"o":{"a":1}}', `control ${end}<tool_call|>`]);
+  for (const end of ["}", ")", "]", "} }"]) expect(read(`{o:{a:1}}${end}`)).toEqual(['call f{"o":{"a":1}}', `control ${end}<tool_call|>`]);
   expect(read("{}} is it")).toEqual(["call f{}", "text } is it", "control <tool_call|>"]);
 });
 
@@ -88,12 +88,28 @@ describe("a call of a declared tool without its opener", () => {
 
 describe("a call of a declared tool after its opener", () => {
   const block = (inside: string) => lines(gemma4, `<|tool_call>${inside}<tool_call|>x`, { tools });
-  test.each(['call:f({"content":"a"}', "call:f( {content:a} "])("may have parentheses around its braces: %j", (inside) => {
-    expect(block(`${inside})`)).toEqual(['call f{"content":"a"}', `control ${inside.endsWith(" ") ? " " : ""})<tool_call|>`, "text x"]);
-    expect(lines(gemma4, `<|tool_call>${inside.trimEnd()}`, { tools })).toEqual(['call f{"content":"a"}']);
+  test.each<[string, string]>([
+    ['call:f({"content":"a"}', ")"],
+    ["call:f( {content:a}", " )"],
+    ['call:f{{"content": "a"}', "}"],
+    [`call:f{ {content:${Q}a${Q}}`, "\n}"],
+  ])("may have other brackets around its braces: %j", (inside, end) => {
+    expect(block(inside + end)).toEqual(['call f{"content":"a"}', `control ${end}<tool_call|>`, "text x"]);
+    expect(lines(gemma4, `<|tool_call>${inside}`, { tools })).toEqual(['call f{"content":"a"}']);
+    expect(lines(gemma4, `<|tool_call>${inside}${end}<tool_call|>`)[0]).toMatch(/^malformed/);
   });
-  test.each([":f{}", "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])(
-    "needs the word `call` and its brackets: %j",
+  test("starts as soon as its name is known, whatever follows", () => {
+    const scanner = gemma4.createScanner({ tools });
+    expect(scanner.feed("<|tool_call>call:f{")).toMatchObject([{ type: "tool-start", name: "f" }]);
+    expect(scanner.flush().at(-1)).toMatchObject({ type: "tool-end", arguments: {}, truncated: true });
+  });
+  test.each([":f{content:a}", " :call:f{content:a}", ": ns:f {content:a}"])("may lack the word `call`: %j", (inside) => {
+    expect(block(inside)).toEqual(['call f{"content":"a"}', "control <tool_call|>", "text x"]);
+    expect(lines(gemma4, `<|tool_call>${inside}<tool_call|>x`)).toEqual(["malformed no-name", "text x"]);
+    expect(lines(functiongemma, `<start_function_call>${inside}`, { tools })).toEqual(["malformed no-name"]);
+  });
+  test.each([":g{}", ":f", `:${"n".repeat(300)}:f{}`, "f{content:a}", "ns:f{}", "f", "call:f", "call:g(a=1)", "call:f please", "{}"])(
+    "needs a colon before its name, and its brackets: %j",
     (inside) => {
       expect(block(inside)).toEqual(["malformed no-name", "text x"]);
     },

@@ -31,6 +31,15 @@ describe("llama3", () => {
     expect(lines(llama3, `Here: ${call} ok`)).toEqual([`text Here: ${call} ok`]);
     expect(lines(llama3, 'Here: {"name": "g", "parameters": {}}', { tools })).toEqual(['text Here: {"name": "g", "parameters": {}}']);
   });
+  test("Llama 4: an object behind the text that Python's marks enclose is a call", () => {
+    const marks = ["control <|python_start|>", "text Hm.", "control <|python_end|>"];
+    expect(lines(llama3, `<|python_start|>Hm.<|python_end|>${call}`)).toEqual([...marks, 'call f{"a":"x"}']);
+    expect(lines(llama3, `<|python_start|>Hm.<|python_end|>{"type": "function", ${call.slice(1)}`, { tools })).toEqual([
+      ...marks,
+      'call f{"a":"x"}',
+    ]);
+    expect(lines(llama3, '<|python_start|>Hm.<|python_end|>{"name": "g", "parameters": {}}', { tools }).at(-1)).toMatch(/^text/);
+  });
   test("text behind a call in the line, or behind the tag, is text before a call of the next line", () => {
     const other = '{"name": "g", "parameters": {}}';
     expect(lines(llama3, `So: ${call} or\n${other}`, { tools })).toEqual(["text So: ", 'call f{"a":"x"}', `text  or\n${other}`]);
@@ -120,13 +129,15 @@ test("of a repeated name the first counts, whatever the others are", () => {
   expect(lines(hermes, text)).toEqual(["call f{}"]);
 });
 
-test("extra braces before the end of a call are not text", () => {
+test("extra brackets before the end of a call are not text", () => {
   const call = '<tool_call>{"name": "f", "arguments": {"a": "x"}}';
   for (const dialect of [hermes, getDialect("granite"), getDialect("smollm3")]) {
     expect(lines(dialect, `${call}}}\n</tool_call>Done`)).toEqual(['call f{"a":"x"}', "control }}\n</tool_call>", "text Done"]);
     expect(lines(dialect, `${call}} is it.`)).toEqual(['call f{"a":"x"}', "text } is it."]);
   }
   expect(lines(mistral, "[TOOL_CALLS]f[ARGS]{}}</s>")).toEqual(["call f{}", "control }</s>"]);
+  expect(lines(mistral, '[TOOL_CALLS][{"name": "f", "arguments": {}}]]</s>')).toEqual(["call f{}", "control ]", "control ]</s>"]);
+  expect(lines(mistral, "[TOOL_CALLS]f[ARGS]{}] is it.")).toEqual(["call f{}", "text ] is it."]);
 });
 
 describe("xlam", () => {

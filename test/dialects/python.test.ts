@@ -296,8 +296,9 @@ test("a thinking model gets its thinking of this turn back once the request is a
 });
 
 test.each([
-  ["<|tool_call_start|>f()]<|tool_call_end|>", ["call f{}", "malformed no-name", "control <|tool_call_end|>"]],
-  ["<function_calls>f(), g()]</function_calls>", ["call f{}", "call g{}", "malformed no-name", "control </function_calls>"]],
-])("an unmatched bracket ends the call: %s", (text, expected) => {
+  ["<|tool_call_start|>f()]<|tool_call_end|>", ["call f{}", "control ]", "control <|tool_call_end|>"]],
+  ["<|tool_call_start|>[f()]]<|tool_call_end|>", ["call f{}", "control ]", "control ]<|tool_call_end|>"]],
+  ["<function_calls>f(), g()]</function_calls>", ["call f{}", "call g{}", "control ]", "control </function_calls>"]],
+])("an unmatched bracket between marks is neither text nor a call: %s", (text, expected) => {
   expect(read(text)).toEqual(expected);
 });

@@ -19,6 +19,8 @@ export interface GemmaCalls {
   readonly scalar: (text: string) => string | undefined;
   /** The dialect's word for null, which is null even where a string is expected. */
   readonly none: string;
+  /** What models write for `call:` by mistake. Only the name of a declared tool makes it a call. */
+  readonly slip?: string;
 }
 
 export interface GemmaSteps {
@@ -36,7 +38,7 @@ const WORD_END = charTable(":,)]}<=");
 const ESCAPES = "\"'\\/bfnrtu";
 
 export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
-  const { quote, ends } = calls;
+  const { quote, ends, slip = HEAD } = calls;
   const marks = new Marks([...ends, quote]);
   const quotes = new Marks([quote, '"', "'"]);
   const closer = new Marks([quote]);
@@ -76,7 +78,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   };
   // The slip `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
-  const head = new Marks([HEAD, ...ends]);
+  const head = new Marks([HEAD, slip, ...ends]);
   const headOnly = new Marks([HEAD]);
   const nameEnd = new Marks(["{", "(", ...ends]);
   const bareNameEnd = new Marks([..."{<( \t\r\n"]);
@@ -85,12 +87,19 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (s.blanks() === undefined) return undefined;
     const mark = s.match(head);
     if (mark === undefined) return undefined;
-    if (mark !== HEAD) return mark === "" ? broken(s, "no-name", `"${HEAD}" was expected`) : broken(s, "empty", "the block is empty");
-    s.pos += HEAD.length;
+    if (mark === "") return headless(s);
+    if (ends.includes(mark)) return broken(s, "empty", "the block is empty");
+    s.pos += mark.length;
     s.word = "";
-    return readName;
+    return mark === HEAD ? readName : readDeclared;
   };
+  const headless = (s: Scan): Step => broken(s, "no-name", `"${HEAD}" was expected`);
 
+  const readDeclared: Step = (s) => {
+    const mark = s.readWord(nameEnd);
+    if (mark === undefined) return undefined;
+    return mark && s.declares(resolveName(s, s.word.trim())) ? readName : headless(s);
+  };
   const readName: Step = (s) => {
     const mark = s.readWord(nameEnd);
     if (mark === undefined) return undefined;
@@ -101,16 +110,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (mark === "{") return begin(s, name, inBlock);
     // A call in Python's spelling counts only if the tool is declared.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected after the name`);
-    s.pos++;
-    s.word = name;
-    return bracketed;
-  };
-
-  /** `f(city="Oslo")`, or `f({"city":"Oslo"})`. */
-  const bracketed: Step = (s) => {
-    const code = s.blanks();
-    if (code === undefined) return undefined;
-    return code === 123 ? begin(s, s.word, inBlock) : start(s, s.word, inBlock, keywords, 41, 61);
+    return begin(s, name, inBlock, parentheses);
   };
 
   const readBareName =
@@ -136,16 +136,29 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const inBlock = closingThen(speak, another);
   const readNext = readBareName(inBlock, (_, name) => name !== "");
 
-  const begin = (s: Scan, name: string, behind: Step): Step => {
+  const begin = (s: Scan, name: string, behind: Step, declared = braces): Step => {
     s.pos++;
-    return start(s, name, behind, syntax, 125, 58);
-  };
-  const start = (s: Scan, name: string, behind: Step, form: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
     s.startCall(name);
-    const step = readArguments(s, form, marks, behind, s.schemaOf(name));
+    s.behind = behind;
+    return s.declares(name) ? declared : read(s, syntax, 125, 58);
+  };
+  const read = (s: Scan, form: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
+    const step = readArguments(s, form, marks, s.behind, s.schemaOf(s.call?.name ?? ""));
     s.enter(close, pair);
     return step;
   };
+  /** After the bracket of a declared call, which may have braces of their own in it: `f({city:"Oslo"})`, `f{{"city":"Oslo"}}`. */
+  const opened =
+    (form: Syntax, close: 125 | 41, pair: 58 | 61): Step =>
+    (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      if (code !== 123) return read(s, form, close, pair);
+      s.pos++;
+      return read(s, syntax, 125, 58);
+    };
+  const braces = opened(syntax, 125, 58);
+  const parentheses = opened(keywords, 41, 61);
 
   return {
     call: (s) => {

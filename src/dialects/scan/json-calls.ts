@@ -236,7 +236,6 @@ const ended: Step = (s) => {
   s.unbound();
   s.unclosed = false;
   s.fence = "";
-  s.lineStart = true;
   return control;
 };
 

@@ -177,7 +177,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
         s.pos++;
         return next(flags | SURE);
       }
-      if (code === 93 && is(LIST) && is(SURE | CALLED)) {
+      if (code === 93 && (is(CALLED) || (is(LIST) && sure))) {
         s.pos++;
         s.unbound();
         s.control();

@@ -40,8 +40,10 @@ export const newline: Step = (s) => {
   return speak;
 };
 
+/** After a control token: a call that no mark announces may follow it as it may follow a newline. */
 export const control: Step = (s) => {
   s.control();
+  s.lineStart = true;
   return speak;
 };
 
@@ -155,10 +157,6 @@ export function closingThen(behind: Step, other?: Step): Step {
   const closer: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    if (code === 125 || code === 41) {
-      s.pos++;
-      return closer;
-    }
     const mark = s.match(s.table.closing);
     if (mark === undefined) return undefined;
     if (mark !== "") {
@@ -172,6 +170,10 @@ export function closingThen(behind: Step, other?: Step): Step {
     if (isCut(s, s.table.closing.list)) {
       s.pos = s.stop;
       return control;
+    }
+    if (code === 125 || code === 41 || code === 93) {
+      s.pos++;
+      return closer;
     }
     return other ?? releaseBlanks;
   };
