@@ -279,7 +279,7 @@ function finish(s: Scan, lone: boolean, escaped: boolean): Step | undefined {
   if (!param) return undefined;
   const text = param.text.toString();
   if (param.slip && text === "" && !param.written) return broken(s, "bad-arguments", "a parameter has no value");
-  const isAll = param.all && lone && holdsArguments(s, text);
+  const isAll = param.all && lone && !s.json.begun && holdsArguments(s, text);
   if (param.all && param.key === "" && !isAll)
     return text.trim() === "" ? undefined : broken(s, "bad-arguments", "the arguments are not an object");
   const outcome = isAll ? readJson(text, s.json, s.maxDepth) : endParam(s, param, escaped, false);
