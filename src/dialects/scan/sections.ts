@@ -125,14 +125,19 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   };
 
   /**
-   * After a call: its closer, else `other`. In a section, blanks and a fence before another mark go into the next `raw`; outside they are
-   * `control`.
+   * After a call: its closer, else `other`. Superfluous braces may precede it. In a section, blanks and a fence before another mark go into
+   * the next `raw`; outside they are `control`.
    */
   const behind =
     (after: Step, other = after): Step =>
     (s) => {
       const step: Step = (s) => {
-        if (s.blanks() === undefined) return undefined;
+        const code = s.blanks();
+        if (code === undefined) return undefined;
+        if (code === 125) {
+          s.pos++;
+          return step;
+        }
         const mark = s.match(objectMarks);
         if (mark === undefined) return undefined;
         const closes = close.includes(mark);
