@@ -7,6 +7,7 @@ import type { RenderableCall } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
+import { control } from "./scan/steps.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import type { ParamTag } from "./scan/tags.ts";
@@ -16,15 +17,15 @@ import { batched, textOf } from "./transcript.ts";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜System｜>"];
-const WORDS = ["function_calls", "tool_calls", " calls", "toolcalls"];
-/** Models insert blanks into tags. */
+const WORDS = ["function_calls", "tool_calls", " calls", "calls", "toolcalls"];
+/** Models insert blanks into tags, or leave out the marker's name. */
 const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
-const blanked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " ")];
+const marked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " "), tag.replace("DSML｜", "")];
 /** Models write other bars instead of the full-width ones. */
 const barred = (tag: string): string[] => ["｜", "|", "｜｜", "||", "‖"].map((bar) => tag.replaceAll("｜", bar));
 const closeSlips = (tag: string): Record<string, string> =>
   Object.fromEntries(
-    blanked(`</｜DSML｜${tag}`)
+    marked(`</｜DSML｜${tag}`)
       .flatMap(barred)
       .flatMap((one) => spaced(`${one}>`))
       .slice(1)
@@ -33,7 +34,11 @@ const closeSlips = (tag: string): Record<string, string> =>
 /** Models leave out the `>` of the block's opener. */
 const OPEN = WORDS.flatMap((word) => barred(`<｜DSML｜${word}>`)).flatMap((tag) => [...spaced(tag), tag.replace(">", "\n")]);
 const CLOSE = WORDS.flatMap((word) => barred(`</｜DSML｜${word}>`)).flatMap(spaced);
-const INVOKES = blanked("<｜DSML｜invoke").flatMap(barred);
+const INVOKES = marked("<｜DSML｜invoke").flatMap(barred);
+const [INVOKE_CLOSE, PARAMETER_CLOSE] = ["</｜DSML｜invoke>", "</｜DSML｜parameter>"];
+const CLOSE_SLIPS = { ...closeSlips("invoke"), ...closeSlips("parameter") };
+/** Closers are never text, unlike openers that the model only mentions: in long conversations models write them without any call. */
+const CLOSERS = [...CLOSE, INVOKE_CLOSE, PARAMETER_CLOSE, ...Object.keys(CLOSE_SLIPS)];
 /** What is left of a call's opener if a server drops special tokens. */
 const STRIPPED = ["", "<tool_calls>\n", "<function_calls>\n", "<calls>\n"].map((block) => `${block}<invoke `);
 const STRIPPED_CLOSE = ["</tool_calls>", "</function_calls>", "</calls>"];
@@ -45,12 +50,12 @@ const calls = tagCalls({
   open: OPEN,
   close: CLOSE,
   calls: INVOKES.map((open) => ({ open, head: ATTRIBUTES })),
-  callClose: "</｜DSML｜invoke>",
-  closeSlips: { ...closeSlips("invoke"), ...closeSlips("parameter") },
-  params: blanked("<｜DSML｜parameter")
+  callClose: INVOKE_CLOSE,
+  closeSlips: CLOSE_SLIPS,
+  params: marked("<｜DSML｜parameter")
     .flatMap(barred)
-    .map((open): ParamTag => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" }))
-    .concat({ open: "<parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>", slip: true }),
+    .map((open): ParamTag => ({ open, head: ATTRIBUTES, close: PARAMETER_CLOSE }))
+    .concat({ open: "<parameter", head: ATTRIBUTES, close: PARAMETER_CLOSE, slip: true }),
   stops: STOPS,
   opaque: true,
   bareNames: "never",
@@ -79,6 +84,8 @@ export const createScanner = scannerOf({
   thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
+  headers: Object.fromEntries(CLOSERS.map((mark) => [mark, control])),
+  inCalls: CLOSERS,
   callsInThinking: "promote",
   bare: Object.fromEntries(blankedAll(STRIPPED).map((mark) => [mark, stripped.bare])),
 });
