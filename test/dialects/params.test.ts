@@ -171,6 +171,19 @@ describe("a call with a parameter that was not understood is never complete", ()
   });
 });
 
+test("arguments that come as one object are complete at its end, even if the call's closer is missing or cut", () => {
+  const object = '\n{"path": "a"}';
+  for (const [dialect, call, closer] of [
+    [qwen3Coder, "<tool_call><function=edit>", "</function>"],
+    [glm, "<tool_call>edit", "</tool_call>"],
+    [deepseekV32, '<｜DSML｜function_calls><｜DSML｜invoke name="edit">', "</｜DSML｜invoke>"],
+  ] as const) {
+    for (const end of ["", "\n", closer.slice(0, -2), dialect.stops[0]])
+      expect(lines(dialect, call + object + end)[0]).toBe('call edit{"path":"a"}');
+    expect(lines(dialect, call + object.slice(0, -1))).toEqual(['cut edit{"path":"a"}']);
+  }
+});
+
 describe("a key in an element of its own", () => {
   const read = (params: string) => argumentsOf(qwen3Coder, `<tool_call>\n<function=edit>\n${params}\n</function>\n</tool_call>`);
   test("has a value that ends like any other", () => {

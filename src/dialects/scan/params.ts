@@ -49,7 +49,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     }
     if (own || meant(mark) === callClose) s.pos += mark.length;
     if (!stops.includes(mark)) return endCall(s, mark);
-    s.endCall(true);
+    s.endCall(!s.json.complete);
     s.pos += mark.length;
     return stop;
   };
@@ -69,6 +69,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     const rest = s.ahead;
     if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest))) return finish(s, true, escaped) ?? endCall(s);
     s.pos = s.stop;
+    if (s.json.complete) return endCall(s); // it came as one object
     if (s.param) endParam(s, s.param, escaped, true);
     return cut;
   };
