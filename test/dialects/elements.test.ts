@@ -28,6 +28,11 @@ describe("kimi-k3", () => {
       ["malformed bad-arguments", 'call f{"a":"y"}'],
     ],
     ["the tokens between a block and its first call may be lost", block(call("")).replace("<|sep|><|open|>", ""), ["call f{}"]],
+    [
+      "an integer is a number, and an unknown type is none",
+      block(call(string("1").replace('"string"', '"integer"') + string("1").replace('"a" type="string"', '"b" type="text"'))),
+      ['call f{"a":1,"b":"1"}'],
+    ],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
     [
       "a string that quotes the format is a string",

@@ -171,6 +171,22 @@ describe("a call with a parameter that was not understood is never complete", ()
   });
 });
 
+describe("dsml: arguments that come as one object", () => {
+  const read = (body: string, name = "edit", bar = "｜") =>
+    lines(deepseekV4, `<｜DSML｜invoke name="${name}">\n${body}\n</｜DSML｜invoke>`.replaceAll("｜", bar), { tools });
+  test("may be wrapped in one that has them under a key that is no parameter", () => {
+    for (const wrapper of ["arguments", "input"])
+      for (const blank of [" ", ""]) expect(read(`{"${wrapper}":${blank}{"path":${blank}"a}"}}`)).toEqual(['call edit{"path":"a}"}']);
+    expect(read('{"arguments": {"other": 1}}')).toEqual(['call edit{"arguments":{"other":1}}']);
+    expect(read('{"arguments": {"path": "a"}}', "undeclared")).toEqual(['call undeclared{"arguments":{"path":"a"}}']);
+    expect(read('{"arguments": {"path": "a"}, "line": 1}')).toEqual(["malformed bad-arguments"]);
+  });
+  test("may be followed by a superfluous brace or by the closer of a parameter", () => {
+    for (const behind of ["}", "</｜DSML｜parameter>"])
+      for (const bar of ["｜", "｜｜"]) expect(read(`{"path": "a"}${behind}`, "edit", bar)).toEqual(['call edit{"path":"a"}']);
+  });
+});
+
 test("arguments that come as one object are complete at its end, even if the call's closer is missing or cut", () => {
   const object = '\n{"path": "a"}';
   for (const [dialect, call, closer] of [

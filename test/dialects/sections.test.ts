@@ -178,6 +178,7 @@ test.each<[Dialect, string, string]>([
   const text = call + close;
   expect(lines(dialect, `${text}${text}x`).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "call f{}", "text x"]);
   const section = `<｜tool▁calls▁begin｜>${text}${text}<｜tool▁calls▁end｜>x`;
+  expect(lines(dialect, `${call} x`)).toEqual(expect.arrayContaining(["text  x"]));
   if (dialect !== kimiK2)
     expect(lines(dialect, section).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "call f{}", "text x"]);
 });

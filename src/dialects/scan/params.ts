@@ -21,9 +21,9 @@ export interface ParamSteps {
 
 /** The steps between parameters, and for the heads of parameters. */
 export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
-  const { close, callClose, params, stops, escaped = false } = form;
-  const { openers, behindParam, inQuotes, isBreak, headEnds, meant, marksInValue, legalHere } = tags;
-  const closers = new Marks(params.map((tag) => tag.close));
+  const { close, callClose, params, stops, wrappers = [], escaped = false } = form;
+  const { openers, behindParam, inQuotes, isBreak, headEnds, meant, spellings, marksInValue, legalHere } = tags;
+  const closers = new Marks(params.flatMap((tag) => spellings(tag.close)));
 
   /** After the head of a call, or after what closes a parameter if something legal follows. */
   const between: Step = (s) => {
@@ -58,7 +58,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
   const doubled = (s: Scan, param: Param): Step | undefined => {
     const again = param.type === "json" ? s.match(closers, true) : "";
     if (again === undefined && !s.last) return undefined;
-    if (again !== param.closer || param.blanks.includes(again)) return content(s, param, param.blanks);
+    if (!again || meant(again) !== param.closer || param.blanks.includes(again)) return content(s, param, param.blanks);
     s.pos += again.length;
     param.blanks += again;
     return between;
@@ -82,9 +82,23 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
       s.pos += stray.length;
       return between;
     }
+    if (code === 125 && s.json.complete) {
+      s.pos++; // a superfluous brace, or that of the wrapper
+      return between;
+    }
     if (code !== 123 || !form.wrappers || s.json.complete) return broken(s, "bad-arguments", "a parameter was expected");
+    const wrapper = s.match(wrapped(s), true);
+    if (wrapper === undefined && !s.last) return undefined;
+    if (wrapper) s.pos += wrapper.indexOf("{", 1);
     s.begin(JSON_SYNTAX, s.json, behindParam);
     return inObject;
+  };
+
+  /** How an object may begin that has all arguments under a key that is no parameter. */
+  const wrapped = (s: Scan): Marks => {
+    const keys = Object.keys(s.toolNamed(s.call?.name ?? "")?.parameters?.properties ?? {});
+    const others = wrappers.filter((wrapper) => !keys.includes(wrapper));
+    return new Marks(others.flatMap((wrapper) => keys.flatMap((key) => [`{"${wrapper}": {"${key}"`, `{"${wrapper}":{"${key}"`])));
   };
 
   const inObject = readThen((s) => between(s));
@@ -129,7 +143,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
   const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, type = typeBySchema(s, key)): Step => {
     const { close: closer = "", slip = false } = tag;
     const marks = marksInValue(tag);
-    const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
+    const all = tag.all === true || (wrappers.includes(key) && s.param === undefined && !fits(s, key));
     s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, slip, marks, quoted: 0, mark: "", blanks: "" };
     return valueTags.get(tag.open ?? "") ?? start;
   };
