@@ -27,7 +27,7 @@ const entries = [
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_068, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 21_816, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 51_770, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 86_964, files: ids.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 86_985, files: ids.map(file) },
   { name: "the same with grammars and detection", goal: 40_000, limit: 109_020, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",

@@ -35,6 +35,11 @@ describe("kimi-k3", () => {
     ],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
     [
+      "a call without a block that cannot be read is no text, either: its marks are tokens",
+      '<|open|>call tool="f"<|sep|>x<|open|>call <|open|>tools<|sep|><|close|>tools<|sep|>',
+      ["malformed bad-arguments", "malformed no-name", "malformed empty"],
+    ],
+    [
       "a string that quotes the format is a string",
       block(call(string(block(call("", "g"))))),
       [`call f${JSON.stringify({ a: block(call("", "g")) })}`],
