@@ -7,7 +7,7 @@ import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { nameTooLong } from "./scan/steps.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 
 const FENCE = "```";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
@@ -82,7 +82,7 @@ const calls = sectionSteps(
     open: spellings("<｜tool▁call▁begin｜>"),
     close: spellings("<｜tool▁call▁end｜>"),
     stops: ENDS,
-    fence: FENCE,
+    fences: [FENCE],
   },
   (s) => header(s),
 );
@@ -94,8 +94,8 @@ const FENCES = new Marks([FENCE, `${FENCE}json`]);
 
 export const createScanner = scannerOf({
   calls: {
-    ...Object.fromEntries(spellings("<｜tool▁calls▁begin｜>").map((mark) => [mark, calls.section])),
-    ...Object.fromEntries(spellings("<｜tool▁call▁begin｜>").map((mark) => [mark, calls.call])),
+    ...each(spellings("<｜tool▁calls▁begin｜>"), calls.section),
+    ...each(spellings("<｜tool▁call▁begin｜>"), calls.call),
   },
   closers: [...spellings("<｜tool▁call▁end｜>"), ...spellings("<｜tool▁calls▁end｜>")],
   thinking: THINK_TAGS,

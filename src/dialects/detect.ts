@@ -156,7 +156,7 @@ const MAX_SAMPLE = 1 << 16;
 const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["functiongemma", /<start_function_call>/],
   ["gemma4", /<\|tool_call>|<\|channel>|<channel\|>|<\|"\|>/],
-  ["deepseek-v4", /<[｜|‖]{1,2}DSML[｜|‖]{1,2}(?:tool_?calls| (?:calls|invoke))/],
+  ["deepseek-v4", /<[｜|‖]{1,2}DSML[｜|‖]{1,2}(?:tool_?calls| ?calls| invoke)/],
   ["deepseek-v3.2", /<[｜|‖]{1,2}DSML[｜|‖]/],
   ["deepseek-v3.1", /<｜tool▁call▁begin｜>(?!function)[^<]{1,256}<｜tool▁sep｜>/],
   ["deepseek-v3", /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/],

@@ -7,7 +7,8 @@ import type { RenderableCall } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { control } from "./scan/steps.ts";
+import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import type { ParamTag } from "./scan/tags.ts";
 import { functionObject } from "./tools.ts";
@@ -16,27 +17,32 @@ import { batched, textOf } from "./transcript.ts";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜System｜>"];
-const WORDS = ["function_calls", "tool_calls", " calls", "toolcalls"];
+const WORDS = ["function_calls", "tool_calls", " calls", "calls", "toolcalls"];
 /** Models insert blanks into tags. */
 const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
 const blanked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " ")];
-/** Models write other bars instead of the full-width ones. */
-const barred = (tag: string): string[] => ["｜", "|", "｜｜", "||", "‖"].map((bar) => tag.replaceAll("｜", bar));
+/** Models write other bars instead of the full-width ones, or leave out the name between them. */
+const barred = (tag: string): string[] => [
+  ...["｜", "|", "｜｜", "||", "‖"].map((bar) => tag.replaceAll("｜", bar)),
+  tag.replace("DSML", ""),
+];
 const closeSlips = (tag: string): Record<string, string> =>
   Object.fromEntries(
     blanked(`</｜DSML｜${tag}`)
       .flatMap(barred)
       .flatMap((one) => spaced(`${one}>`))
-      .slice(1)
       .map((slip) => [slip, `</｜DSML｜${tag}>`]),
   );
 /** Models leave out the `>` of the block's opener. */
 const OPEN = WORDS.flatMap((word) => barred(`<｜DSML｜${word}>`)).flatMap((tag) => [...spaced(tag), tag.replace(">", "\n")]);
 const CLOSE = WORDS.flatMap((word) => barred(`</｜DSML｜${word}>`)).flatMap(spaced);
 const INVOKES = blanked("<｜DSML｜invoke").flatMap(barred);
+const CLOSE_SLIPS = { ...closeSlips("invoke"), ...closeSlips("parameter") };
+/** Closers are never text, unlike openers that the model only mentions: in long conversations models write them without any call. */
+const CLOSERS = [...CLOSE, ...Object.keys(CLOSE_SLIPS)];
 /** What is left of a call's opener if a server drops special tokens. */
-const STRIPPED = ["", "<tool_calls>\n", "<function_calls>\n", "<calls>\n"].map((block) => `${block}<invoke `);
-const STRIPPED_CLOSE = ["</tool_calls>", "</function_calls>", "</calls>"];
+const STRIPPED = ["", ...WORDS.map((word) => `<${word}>\n`)].map((block) => `${block}<invoke `);
+const STRIPPED_CLOSE = WORDS.map((word) => `</${word}>`);
 const blankedAll = (tags: readonly string[]): string[] => [...tags, ...tags.map((tag) => tag.replace(/<\/?/g, "$& "))];
 
 // ---- Scanning
@@ -46,7 +52,7 @@ const calls = tagCalls({
   close: CLOSE,
   calls: INVOKES.map((open) => ({ open, head: ATTRIBUTES })),
   callClose: "</｜DSML｜invoke>",
-  closeSlips: { ...closeSlips("invoke"), ...closeSlips("parameter") },
+  closeSlips: CLOSE_SLIPS,
   params: blanked("<｜DSML｜parameter")
     .flatMap(barred)
     .map((open): ParamTag => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" }))
@@ -72,15 +78,17 @@ const stripped = tagCalls({
 
 export const createScanner = scannerOf({
   calls: {
-    ...Object.fromEntries(OPEN.map((mark) => [mark, calls.block])),
-    ...Object.fromEntries(INVOKES.map((mark) => [mark, calls.bare])),
+    ...each(OPEN, calls.block),
+    ...each(INVOKES, calls.bare),
   },
   closers: [...CLOSE, ...blankedAll(STRIPPED_CLOSE)],
   thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
+  headers: each(CLOSERS, control),
+  inCalls: CLOSERS,
   callsInThinking: "promote",
-  bare: Object.fromEntries(blankedAll(STRIPPED).map((mark) => [mark, stripped.bare])),
+  bare: each(blankedAll(STRIPPED), stripped.bare),
 });
 
 // ---- Rendering

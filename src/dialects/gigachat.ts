@@ -11,7 +11,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonText } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, filled, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, turnsOf, writtenCalls } from "./transcript.ts";
 
@@ -27,7 +27,7 @@ const OPENERS = [CALL, "function call<|role_sep|>"];
 const calls = jsonCalls({ marks: [...OPENERS, ...ENDS, ...STOPS, ...THINK_TAGS.close] });
 
 const createScanner = scannerOf({
-  calls: Object.fromEntries(OPENERS.map((mark) => [mark, calls.marked])),
+  calls: each(OPENERS, calls.marked),
   closers: ENDS,
   thinking: THINK_TAGS,
   stops: STOPS,

@@ -15,7 +15,7 @@ import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak } from "./scan/steps.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, textThenBatch, textThenCalls, turnsOf } from "./transcript.ts";
 
@@ -44,7 +44,7 @@ const responseEnd: Step = (s) => {
 };
 
 const createScanner = scannerOf({
-  calls: Object.fromEntries(OPENERS.map((mark) => [mark, calls.marked])),
+  calls: each(OPENERS, calls.marked),
   closers: ["</tool_call>"],
   inLine: { [RESPONSE_END]: responseEnd },
   thinking: { ...THINK_TAGS, behind: response },

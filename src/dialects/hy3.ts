@@ -16,7 +16,7 @@ import { argumentTexts, pythonJson } from "./print.ts";
 import { type Markup, markup, type Pieces } from "./prompt.ts";
 import { element } from "./scan/heads.ts";
 import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
+import { each, scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { batched, callsOf, dialogue, hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
@@ -57,7 +57,7 @@ const calls = SPELLINGS.map((spell) => {
 const createScanner = scannerOf({
   calls: Object.fromEntries(calls.map(({ block, steps }) => [block, steps.block])),
   closers: spelled("</tool_calls>"),
-  thinking: { open: Object.fromEntries(spelled("<think>").map((tag) => [tag, think])), close: spelled("</think>"), stray: "text" },
+  thinking: { open: each(spelled("<think>"), think), close: spelled("</think>"), stray: "text" },
   stops: STOPS,
   control: [...spelled(...TURNS), PREVIEW_BOS, suffixed("</think>"), "</think:6124c78e>"],
   callsInThinking: "promote-if-unclosed",

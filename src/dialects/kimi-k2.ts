@@ -11,7 +11,7 @@ import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { broken, nameTooLong } from "./scan/steps.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   allCalls,
@@ -85,7 +85,7 @@ const calls = sectionSteps(
 const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...THINK_TAGS.close, ...calls.marks]);
 
 const createScanner = scannerOf({
-  calls: { ...Object.fromEntries(BEGIN.map((mark) => [mark, calls.section])), "<|tool_call_begin|>": calls.call },
+  calls: { ...each(BEGIN, calls.section), "<|tool_call_begin|>": calls.call },
   closers: ["<|tool_call_end|>", ...END],
   thinking: THINK_TAGS,
   stops: STOPS,

@@ -31,7 +31,7 @@ const HEAD = { ends: new Marks([SEP, '"', "="]), endsInside: new Marks([SEP]), n
 const TYPES: ReadonlyMap<string | undefined, ReturnType<Head["read"]>["type"]> = new Map([
   ["string", "string"],
   ["null", "nullable"],
-  ...["number", "boolean", "object", "array"].map((type) => [type, "json"] as const),
+  ...["number", "integer", "boolean", "object", "array"].map((type) => [type, "json"] as const),
 ]);
 
 /** `call tool="f" index="1"`, `argument key="city" type="string"` */

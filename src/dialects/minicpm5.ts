@@ -12,7 +12,7 @@ import { resultPieces, STOPS, t, thought, turnPieces } from "./qwen.ts";
 import { NAME } from "./scan/heads.ts";
 import type { Step } from "./scan/scan.ts";
 import { cut } from "./scan/steps.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
@@ -55,7 +55,7 @@ const { bare } = tagCalls({
 });
 
 const createScanner = scannerOf({
-  calls: Object.fromEntries(FUNCTION.map((open) => [open, bare])),
+  calls: each(FUNCTION, bare),
   closers: ["</function>"],
   thinking: THINK_TAGS,
   stops: STOPS,

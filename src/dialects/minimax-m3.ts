@@ -40,14 +40,13 @@ const calls = tagCalls({
 });
 
 const createScanner = scannerOf({
-  calls: { [OPEN]: calls.block },
+  calls: { [OPEN]: calls.block, [INVOKE]: calls.bare },
   closers: [CLOSE],
   thinking: { open: { "<mm:think>": think }, close: ["</mm:think>"], stray: "control" },
   stops: STOPS,
   control: [...TURNS, CLOSE, INVOKE_CLOSE, MARK, IMAGE, VIDEO],
   inCalls: [MARK, INVOKE_CLOSE],
   callsInThinking: "promote",
-  inLine: { [INVOKE]: calls.bare },
 });
 
 // ---- Rendering

@@ -36,7 +36,7 @@ const calls = tagCalls({
 });
 
 const createScanner = scannerOf({
-  calls: { "<seed:tool_call>": calls.block },
+  calls: { "<seed:tool_call>": calls.block, "<function=": calls.bare },
   closers: ["</seed:tool_call>"],
   thinking: { open: { "<seed:think>": think }, close: ["</seed:think>"], stray: "control" },
   stops: STOPS,

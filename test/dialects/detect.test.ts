@@ -929,6 +929,7 @@ const SAMPLES: readonly (readonly [string, string])[] = [
   ["gemma4", '<|channel>thought\nHm.<channel|><|tool_call>call:f{a:<|"|>x<|"|>}'],
   ["deepseek-v4", '<｜DSML｜ calls>\n<｜DSML｜ invoke name="f">'],
   ["deepseek-v4", '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">'],
+  ["deepseek-v4", '<｜DSML｜calls>\n<｜DSML｜invoke name="f">'],
   ["deepseek-v4", '<｜｜DSML｜｜ calls>\n<｜｜DSML｜｜ invoke name="f">'],
   ["deepseek-v3.2", '\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">'],
   ["deepseek-v3.1", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}"],

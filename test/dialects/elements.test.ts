@@ -18,12 +18,27 @@ describe("kimi-k3", () => {
     ["arguments that are not an object are malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["half an object is malformed", block(call(json('{"a": 1, "b": '))), ["malformed bad-arguments"]],
     [
+      "so is an object beside other arguments",
+      block(call(string("x") + json('{"b": 1}')), call(json('{"b": 1}') + string("x")), call("", "g")),
+      ["malformed bad-arguments", "malformed bad-arguments", "call g{}"],
+    ],
+    [
       "the token after the head of an argument may not be lost, but its neighbour is read",
       block(call(string("x").replace("<|sep|>", "")), call(string("y"))),
       ["malformed bad-arguments", 'call f{"a":"y"}'],
     ],
     ["the tokens between a block and its first call may be lost", block(call("")).replace("<|sep|><|open|>", ""), ["call f{}"]],
+    [
+      "an integer is a number, and an unknown type is none",
+      block(call(string("1").replace('"string"', '"integer"') + string("1").replace('"a" type="string"', '"b" type="text"'))),
+      ['call f{"a":1,"b":"1"}'],
+    ],
     ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
+    [
+      "a call without a block that cannot be read is no text, either: its marks are tokens",
+      '<|open|>call tool="f"<|sep|>x<|open|>call <|open|>tools<|sep|><|close|>tools<|sep|>',
+      ["malformed bad-arguments", "malformed no-name", "malformed empty"],
+    ],
     [
       "a string that quotes the format is a string",
       block(call(string(block(call("", "g"))))),
@@ -97,6 +112,7 @@ describe("minimax-m3", () => {
     ],
     ["an unreadable call does not affect its neighbour", block(invoke("junk"), invoke("", "g")), ["malformed bad-arguments", "call g{}"]],
     ["a call without a block", `${invoke("", "g")}Hi`, ["call g{}", "text \nHi"]],
+    ["and one that ends the thinking", `<mm:think>Hm${invoke("", "g")}Hi`, ["thinking Hm", "call g{}", "text \nHi"]],
     ["unmatched closers are not text", `Hi${mark}</invoke>${mark}</tool_call>`, ["text Hi"]],
     ["the end of the call ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
     [
@@ -147,6 +163,15 @@ describe("minimax-m3", () => {
     ["half a null is not emitted", `${mark}<tool_call>\n${mark}<invoke name="f">${mark}<maybe>nul`, ["cut f{}"]],
   ])("%s", (_, input, expected) => {
     expect(read(input)).toEqual(expected);
+  });
+
+  test("elements are as deep as JSON with the same arguments", () => {
+    const call = block(invoke(element("o", element("o", "x"))), invoke("", "g"));
+    for (const input of [call, block(invoke(element("o", '{"o": "x"}')), invoke("", "g"))]) {
+      const found = (maxDepth: number) => lines(minimaxM3, input, { tools, maxDepth }).filter((line) => !line.startsWith("control"));
+      expect(found(2)).toEqual(['call f{"o":{"o":"x"}}', "call g{}"]);
+      expect(found(1)).toEqual(["malformed too-deep", "call g{}"]);
+    }
   });
 
   test("JSON in an element counts for the depth of the arguments, also where its closer is missing", () => {

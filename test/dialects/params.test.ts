@@ -9,6 +9,7 @@ import { glm } from "../../src/dialects/glm.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
+import { seedOss } from "../../src/dialects/seed-oss.ts";
 import { endsOf, lines, scanPieces, textOf, units } from "./scanning.ts";
 
 const tools: Tool[] = [
@@ -180,6 +181,35 @@ describe("a call with a parameter that was not understood is never complete", ()
   });
 });
 
+describe("dsml: arguments that come as one object", () => {
+  const read = (body: string, name = "edit", bar = "｜") =>
+    lines(deepseekV4, `<｜DSML｜invoke name="${name}">\n${body}\n</｜DSML｜invoke>`.replaceAll("｜", bar), { tools });
+  test("may be wrapped in one that has them under a key that is no parameter", () => {
+    for (const wrapper of ["arguments", "input"])
+      for (const blank of [" ", ""]) expect(read(`{"${wrapper}":${blank}{"path":${blank}"a}"}}`)).toEqual(['call edit{"path":"a}"}']);
+    expect(read('{"arguments": {"other": 1}}')).toEqual(['call edit{"arguments":{"other":1}}']);
+    expect(read('{"arguments": {"path": "a"}}', "undeclared")).toEqual(['call undeclared{"arguments":{"path":"a"}}']);
+    expect(read('{"arguments": {"path": "a"}, "line": 1}')).toEqual(["malformed bad-arguments"]);
+  });
+  test("may be followed by a superfluous brace or by the closer of a parameter", () => {
+    for (const behind of ["}", "</｜DSML｜parameter>"])
+      for (const bar of ["｜", "｜｜"]) expect(read(`{"path": "a"}${behind}`, "edit", bar)).toEqual(['call edit{"path":"a"}']);
+  });
+});
+
+test("arguments that come as one object are complete at its end, even if the call's closer is missing or cut", () => {
+  const object = '\n{"path": "a"}';
+  for (const [dialect, call, closer] of [
+    [qwen3Coder, "<tool_call><function=edit>", "</function>"],
+    [glm, "<tool_call>edit", "</tool_call>"],
+    [deepseekV32, '<｜DSML｜function_calls><｜DSML｜invoke name="edit">', "</｜DSML｜invoke>"],
+  ] as const) {
+    for (const end of ["", "\n", closer.slice(0, -2), dialect.stops[0]])
+      expect(lines(dialect, call + object + end)[0]).toBe('call edit{"path":"a"}');
+    expect(lines(dialect, call + object.slice(0, -1))).toEqual(['cut edit{"path":"a"}']);
+  }
+});
+
 describe("a key in an element of its own", () => {
   const read = (params: string) => argumentsOf(qwen3Coder, `<tool_call>\n<function=edit>\n${params}\n</function>\n</tool_call>`);
   test("has a value that ends like any other", () => {
@@ -346,10 +376,12 @@ describe("a schema without a JSON type states the type in other words", () => {
 describe("an unreadable call does not affect its neighbour", () => {
   const good = '<invoke name="f"><parameter name="a">1</parameter></invoke>';
   const long = `<invoke name="${"g".repeat(600)}">`;
+  const functions = (block: string): string => block.replace(/ name="(\w+)"/g, "=$1").replaceAll("invoke", "function");
   const forms: [Dialect, (block: string) => string][] = [
     [minimaxM2, (block) => `<minimax:tool_call>${block}</minimax:tool_call>`],
     [deepseekV32, (block) => `<function_calls>${block}</function_calls>`.replace(/<(\/?)/g, "<$1｜DSML｜")],
-    [qwen3Coder, (block) => `<tool_call>${block}</tool_call>`.replace(/ name="(\w+)"/g, "=$1").replaceAll("invoke", "function")],
+    [qwen3Coder, (block) => functions(`<tool_call>${block}</tool_call>`)],
+    [seedOss, (block) => functions(`<seed:tool_call>${block}</seed:tool_call>`)],
   ];
   test.each<[string, string]>([
     ["no parameter", '<invoke name="g">junk</invoke>'],
@@ -446,12 +478,31 @@ describe.each([
     expect(lines(dialect, blank)).toEqual(['call f{"a":"x"}', `control \n</${bar}DSML${bar} calls>`, "text y"]);
   });
   test("the block's word may lack its underscore, and its tag the end", () => {
-    for (const slip of ["<｜DSML｜toolcalls>", "<｜DSML｜tool_calls"])
+    for (const slip of ["<｜DSML｜toolcalls>", "<｜DSML｜tool_calls", "<｜DSML｜calls>"])
       expect(lines(dialect, block.replace("<｜DSML｜tool_calls>", slip))).toEqual([
         'call f{"a":"x"}',
         "control \n</｜DSML｜tool_calls>",
         "text y",
       ]);
+  });
+  test("the other tags may lack the marker's name, or have other quotes", () => {
+    const nameless = block.replace(/｜DSML｜(?=invoke|parameter)/g, "｜｜");
+    for (const slip of [nameless, block.replace(/"(\w+)"/g, "“$1”")])
+      expect(lines(dialect, slip)).toEqual(['call f{"a":"x"}', "control \n</｜DSML｜tool_calls>", "text y"]);
+  });
+  test("closers without a call are not text, and those of an ignored call are thinking", () => {
+    const closers = /<\/.*?>/g;
+    const tail = block.slice(block.indexOf("</"), -1);
+    const controls = (tail.match(closers) ?? []).map((closer) => `control ${closer}`);
+    expect(controls).toHaveLength(3);
+    const found = (input: string) => lines(dialect, input).filter((line) => line !== "text \n");
+    expect(found(`Hm.${tail}`)).toEqual(["text Hm.", ...controls]);
+    expect(found(`${block.slice(0, -1)}${tail}`)).toEqual(['call f{"a":"x"}', "control \n</｜DSML｜tool_calls>", ...controls]);
+    expect(found(block.replace("</｜DSML｜tool_calls>", "</｜DSML｜parameter>$&"))).toEqual([
+      ...['call f{"a":"x"}', "control </｜DSML｜parameter>", "control </｜DSML｜tool_calls>", "text y"],
+    ]);
+    const ignored = lines(dialect, `${block}</think>z`, { startInThinking: true, callsInThinking: "ignore" });
+    expect(ignored).toEqual([`thinking ${block}`, "text z"]);
   });
   test("a declared parameter may lack the marker", () => {
     const parameter = block.replace("<｜DSML｜parameter", "<parameter").replace(' string="true"', "");

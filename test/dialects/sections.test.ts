@@ -170,6 +170,19 @@ test("a call without its beginning is not lost in the section (kimi-k2)", () => 
   expect(lines(kimiK2, text).filter((line) => !line.startsWith("control"))).toEqual(["malformed no-name", "call g{}"]);
 });
 
+test.each<[Dialect, string, string]>([
+  [deepseekV31, `${tight}}`, "<｜tool▁call▁end｜>"],
+  [deepseekV3, `${fenced}}\n\`\`\``, "<｜tool▁call▁end｜>"],
+  [kimiK2, `${kimi}}`, "<|tool_call_end|>"],
+])("$id: a superfluous brace behind the object is neither text nor a call", (dialect, call, close) => {
+  const text = call + close;
+  expect(lines(dialect, `${text}${text}x`).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "call f{}", "text x"]);
+  const section = `<｜tool▁calls▁begin｜>${text}${text}<｜tool▁calls▁end｜>x`;
+  expect(lines(dialect, `${call} x`)).toEqual(expect.arrayContaining(["text  x"]));
+  if (dialect !== kimiK2)
+    expect(lines(dialect, section).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "call f{}", "text x"]);
+});
+
 describe("the name in a header", () => {
   const header = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>";
   test.each<[string, Dialect, string, string]>([

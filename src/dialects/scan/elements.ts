@@ -77,11 +77,11 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
     const top = s.elements.at(-1);
     if (!top) return broken(s, "bad-arguments", "an element was expected");
     if (top.kind === "unknown") {
+      if (s.elements.length > s.maxDepth) return tooDeep;
       top.kind = isList(top, s.word) ? "list" : "object";
       s.json.open(top.kind === "list");
       top.text = s.word;
     }
-    if (s.elements.length >= s.maxDepth) return tooDeep;
     const key = s.word;
     const inList = top.kind === "list";
     const schema = innerSchema(top.schema, inList ? s.json.count : key);

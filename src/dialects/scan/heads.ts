@@ -19,7 +19,7 @@ export const MAX_TAG = 2 * MAX_NAME;
 const EQUALS = "=";
 const TAG_END = [">", "/>", "<"];
 const TAG = { ends: new Marks([...TAG_END, '"', "'"]), endsInside: new Marks(TAG_END), next: ["<"] };
-const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*))/y;
+const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|“([^”]*)”|([^\s"']\S*))/y;
 
 /** `<tag=name>` */
 export const NAME: Head = {
@@ -48,7 +48,7 @@ export function attributesOf(text: string): { found: ReadonlyMap<string, string>
   let end = 0;
   ATTRIBUTE.lastIndex = 0;
   for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
-    found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
+    found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? match[5] ?? "");
     end = ATTRIBUTE.lastIndex;
   }
   return { found, rest: text.slice(end).trim() };

@@ -21,9 +21,9 @@ export interface ParamSteps {
 
 /** The steps between parameters, and for the heads of parameters. */
 export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
-  const { close, callClose, params, stops, escaped = false } = form;
-  const { openers, behindParam, inQuotes, isBreak, headEnds, meant, marksInValue, legalHere, ownKey } = tags;
-  const closers = new Marks(params.map((tag) => tag.close));
+  const { close, callClose, params, stops, wrappers = [], escaped = false } = form;
+  const { openers, behindParam, inQuotes, isBreak, headEnds, meant, spellings, marksInValue, legalHere, ownKey } = tags;
+  const closers = new Marks(params.flatMap((tag) => spellings(tag.close)));
 
   /** After the head of a call, or after what closes a parameter if something legal follows. */
   const between: Step = (s) => {
@@ -46,7 +46,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     }
     if (!behindParam.list.includes(mark) || meant(mark) === callClose) s.pos += mark.length;
     if (!stops.includes(mark)) return endCall(s, mark);
-    s.endCall(true);
+    s.endCall(!s.json.complete);
     s.pos += mark.length;
     return stop;
   };
@@ -55,7 +55,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
   const doubled = (s: Scan, param: Param): Step | undefined => {
     const again = param.type === "json" ? s.match(closers, true) : "";
     if (again === undefined && !s.last) return undefined;
-    if (again !== param.closer || param.blanks.includes(again)) return content(s, param, param.blanks);
+    if (!again || meant(again) !== param.closer || param.blanks.includes(again)) return content(s, param, param.blanks);
     s.pos += again.length;
     param.blanks += again;
     return between;
@@ -66,6 +66,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
     const rest = s.ahead;
     if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest))) return finish(s, true, escaped) ?? endCall(s);
     s.pos = s.stop;
+    if (s.json.complete) return endCall(s); // it came as one object
     if (s.param) endParam(s, s.param, escaped, true);
     return cut;
   };
@@ -78,9 +79,23 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
       s.pos += stray.length;
       return between;
     }
+    if (code === 125 && s.json.complete) {
+      s.pos++; // a superfluous brace, or that of the wrapper
+      return between;
+    }
     if (code !== 123 || !form.wrappers || s.json.complete) return broken(s, "bad-arguments", "a parameter was expected");
+    const wrapper = s.match(wrapped(s), true);
+    if (wrapper === undefined && !s.last) return undefined;
+    if (wrapper) s.pos += wrapper.indexOf("{", 1);
     s.begin(JSON_SYNTAX, s.json, behindParam);
     return inObject;
+  };
+
+  /** How an object may begin that has all arguments under a key that is no parameter. */
+  const wrapped = (s: Scan): Marks => {
+    const keys = Object.keys(s.toolNamed(s.call?.name ?? "")?.parameters?.properties ?? {});
+    const others = wrappers.filter((wrapper) => !keys.includes(wrapper));
+    return new Marks(others.flatMap((wrapper) => keys.flatMap((key) => [`{"${wrapper}": {"${key}"`, `{"${wrapper}":{"${key}"`])));
   };
 
   const inObject = readThen((s) => between(s));
@@ -125,7 +140,7 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
   const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, type = typeBySchema(s, key)): Step => {
     const { close: closer = "", slip = false } = tag;
     const marks = marksInValue(tag);
-    const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
+    const all = tag.all === true || (wrappers.includes(key) && s.param === undefined && !fits(s, key));
     s.param = {
       key,
       type,
@@ -292,7 +307,7 @@ function finish(s: Scan, lone: boolean, escaped: boolean): Step | undefined {
   if (!param) return undefined;
   const text = param.text.toString();
   if (param.slip && text === "" && !param.written) return broken(s, "bad-arguments", "a parameter has no value");
-  const isAll = param.all && lone && holdsArguments(s, text);
+  const isAll = param.all && lone && !s.json.begun && holdsArguments(s, text);
   if (param.all && param.key === "" && !isAll)
     return text.trim() === "" ? undefined : broken(s, "bad-arguments", "the arguments are not an object");
   const outcome = isAll ? readJson(text, s.json, s.maxDepth) : endParam(s, param, escaped, false);

@@ -17,8 +17,8 @@ export interface SectionMarks {
   readonly open: readonly string[];
   readonly close: readonly string[];
   readonly stops: readonly string[];
-  /** A mark that may come between the object and the call's closer. */
-  readonly fence?: string;
+  /** Marks that may come between the object and the call's closer. */
+  readonly fences?: readonly string[];
   /** If given, other text in a section is passed over, up to these marks; otherwise it is malformed. */
   readonly noise?: readonly string[];
 }
@@ -39,12 +39,15 @@ export interface Sections {
 }
 
 /** `header` reads on after the mark that opens a call, up to the object. */
-export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
+export function sectionSteps({ begin, end, open, close, stops, fences = [], noise }: SectionMarks, header: Step): Sections {
   const within = [...begin, ...open, ...close];
   const marks = [...begin, ...end, ...open, ...close, ...stops];
   const next = new Marks([...open, ...end, ...begin, ...stops, ...THINK_TAGS.close, ...(noise ?? [])]);
-  const closers = fence === undefined ? close : [...close, fence];
-  const objectMarks = new Marks([...marks, ...closers]);
+  /** What may come between the object and the closer: superfluous braces, too. */
+  const passed = ["}", ...fences];
+  const closers = [...close, ...fences];
+  const objectMarks = new Marks([...marks, ...fences]);
+  const behindObject = new Marks([...marks, ...passed]);
 
   /** In a section, before a call. Anything before it goes into the `raw` of the next event. */
   const inSection =
@@ -125,19 +128,19 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   };
 
   /**
-   * After a call: its closer, else `other`. In a section, blanks and a fence before another mark go into the next `raw`; outside they are
-   * `control`.
+   * After a call: its closer, else `other`. In a section, blanks and a fence before another mark go into
+   * the next `raw`; outside they are `control`.
    */
   const behind =
     (after: Step, other = after): Step =>
     (s) => {
       const step: Step = (s) => {
         if (s.blanks() === undefined) return undefined;
-        const mark = s.match(objectMarks);
+        const mark = s.match(behindObject);
         if (mark === undefined) return undefined;
         const closes = close.includes(mark);
-        if (closes || mark === fence) s.pos += mark.length;
-        if (mark === fence) {
+        if (closes || passed.includes(mark)) s.pos += mark.length;
+        if (passed.includes(mark)) {
           s.keepMarks();
           return step;
         }

@@ -86,6 +86,9 @@ export interface Table {
   readonly unthink: ReadonlySet<string>;
 }
 
+/** Marks that the same step follows. */
+export const each = (marks: readonly string[], step: Step): Record<string, Step> => Object.fromEntries(marks.map((mark) => [mark, step]));
+
 /** How most models think. */
 export const THINK_TAGS = { open: { "<think>": think }, close: ["</think>"], stray: "text" } as const;
 

@@ -112,9 +112,10 @@ export function tagCalls(form: TagForm): TagSteps {
     return between;
   };
 
-  const callHead = ({ head, slip }: Tag, bare = false): Step => {
+  const callHead = ({ head, slip }: Tag, isBare = false): Step => {
     const ends = headEnds(head);
     return (s) => {
+      const bare = isBare && s.table.textual; // control tokens are never text
       const mark = readHead(s, ends, inQuotes, MAX_TAG);
       if (mark === undefined) return undefined;
       const { name = "" } = head.read(s.word, s);

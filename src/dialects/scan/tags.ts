@@ -99,6 +99,8 @@ export function tagMarks(form: TagForm) {
     },
     /** What a mark stands for, as it may be misspelt. */
     meant: (mark: string): string => slips.get(mark) ?? mark,
+    /** A mark and its misspellings. */
+    spellings,
     /** The marks that matter inside a value, of a usual parameter or of one in a tag of its own name. */
     marksInValue: ({ open = "", close = "" }: Partial<ParamTag>): Marks => inValue.get(open) ?? valueMarks(close),
 
