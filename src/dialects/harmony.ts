@@ -214,7 +214,10 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
       dialogue(turnsOf(rest), {
         other: (role, content) =>
           role === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(variant, textOf(content)),
-        said: (said) => [(said === final || thinks.has(said)) && thought(thinkingOf(said)), saidMessages(said, said === final && !variant.plain)],
+        said: (said) => [
+          (said === final || thinks.has(said)) && thought(thinkingOf(said)),
+          saidMessages(said, said === final && !variant.plain),
+        ],
         results: (results) => resultMessages(results, variant),
       }),
     ],
