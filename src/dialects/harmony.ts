@@ -189,10 +189,14 @@ function leavesAnalysisOpen(prompt: Prompt | string): boolean {
 
 const t = markup([...EDGES, ...TOKENS]);
 
-/** The identity that the system message states. */
-const VARIANTS = { "gpt-oss-120b": "You are ChatGPT, a large language model trained by OpenAI." };
+interface Variant {
+  /** Results that are text are written as they are, as in OpenAI's library; nothing ends in empty lines or in `<|return|>`. */
+  readonly plain?: true;
+}
 
-function render(request: Request, identity: string, options: Setting): Rendered {
+const VARIANTS: Readonly<Record<string, Variant>> = { "gpt-oss-120b": {}, "unsloth-gpt-oss": { plain: true } };
+
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { thinking } = request;
   const { declared } = options;
   const { system, rest } = leadingSystem(request.messages);
@@ -205,13 +209,16 @@ function render(request: Request, identity: string, options: Setting): Rendered 
   return {
     bos: t`<|startoftext|>`,
     messages: [
-      systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now),
-      developerMessage(system && textOf(system), declared),
+      systemMessage(thinking?.effort ?? "medium", declared !== undefined, options.now),
+      developerMessage(variant, system && textOf(system), declared),
       dialogue(turnsOf(rest), {
         other: (role, content) =>
-          role === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(textOf(content)),
-        said: (said) => [(said === final || thinks.has(said)) && thought(thinkingOf(said)), saidMessages(said, said === final)],
-        results: resultMessages,
+          role === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(variant, textOf(content)),
+        said: (said) => [
+          (said === final || thinks.has(said)) && thought(thinkingOf(said)),
+          saidMessages(said, said === final && !variant.plain),
+        ],
+        results: (results) => resultMessages(results, variant),
       }),
     ],
     open: t`<|start|>assistant`,
@@ -226,8 +233,8 @@ function adapt(request: Request): Request {
   return effort ? { ...request, thinking: { ...request.thinking, effort } } : request;
 }
 
-function systemMessage(identity: string, effort: string, hasTools: boolean, now?: Date): Pieces {
-  return t`<|start|>system<|message|>${identity}
+function systemMessage(effort: string, hasTools: boolean, now?: Date): Pieces {
+  return t`<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.
 Knowledge cutoff: 2024-06
 Current date: ${isoDate(now)}
 
@@ -238,9 +245,9 @@ Reasoning: ${effort}
   }<|end|>`;
 }
 
-function developerMessage(text: string | undefined, declared?: Pieces): Pieces {
+function developerMessage({ plain }: Variant, text: string | undefined, declared?: Pieces): Pieces {
   if (!text && !declared) return [];
-  return t`<|start|>developer<|message|>${text && `# Instructions\n\n${text}\n\n`}${declared}<|end|>`;
+  return t`<|start|>developer<|message|>${text && `# Instructions\n\n${text}`}${text && (declared || !plain) && "\n\n"}${declared}<|end|>`;
 }
 
 /** Text beside calls is a preamble; text alone is the answer. */
@@ -255,8 +262,11 @@ function saidMessages(said: readonly Part[], isLast: boolean): Pieces {
 const callMessage = (call: RenderableCall): Pieces =>
   t`<|start|>assistant to=functions.${call.name}<|channel|>commentary json<|message|>${argumentsText(call)}<|call|>`;
 
-const resultMessages = (results: readonly RenderableResult[]): Pieces =>
-  results.map(({ name, output }) => t`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${pythonJson(output)}<|end|>`);
+const resultMessages = (results: readonly RenderableResult[], { plain }: Variant): Pieces =>
+  results.map(({ name, output }) => {
+    const text = plain && typeof output === "string" ? output : pythonJson(output);
+    return t`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${text}<|end|>`;
+  });
 
 function toolPieces(tools: readonly Tool[]): Pieces {
   const declared = tools.map((tool) => [

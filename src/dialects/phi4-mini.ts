@@ -5,14 +5,14 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callObject, prettyJson } from "./print.ts";
-import type { Pieces } from "./prompt.ts";
+import { callObject, prettyJson, pythonJson } from "./print.ts";
+import { joined, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { listedOf } from "./scan/json-places.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, functionObject, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { PHI } from "./turns/phi.ts";
+import { PHI, t } from "./turns/phi.ts";
 
 const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
 
@@ -32,7 +32,28 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const VARIANTS = { "vllm-phi4-mini-string-args": "You are a helpful assistant." };
+interface Variant {
+  readonly system: (text: string) => Pieces;
+  /** Without a system message. */
+  readonly fallback?: string;
+  readonly tools: (tools: readonly Tool[]) => Pieces;
+  readonly calls: (calls: Pieces) => Pieces;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "vllm-phi4-mini-string-args": {
+    system: (text) => ["\n", text.trim()],
+    fallback: "You are a helpful assistant.",
+    tools: (tools) => [FORMAT, tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`)],
+    calls: (calls) => ["functools[", calls, "]"],
+  },
+  // Microsoft's own. It shows no calls; they are written as the model writes them.
+  "phi-4-mini-instruct": {
+    system: (text) => text,
+    tools: (tools) => t`<|tool|>${pythonJson(tools.map(functionObject))}<|/tool|>`,
+    calls: (calls) => t`<|tool_call|>[${calls}]<|/tool_call|>`,
+  },
+};
 
 const FORMAT = `In addition to plain text responses, you can choose to call one or more of the provided functions.
 
@@ -47,24 +68,34 @@ If you decide to call functions:
   * respect the argument type formatting. E.g., if the type is number and format is float, write value 7 as 7.0
   * make sure you pick the right functions that match the user intent`;
 
-function render(request: Request, fallback: string, { declared }: Setting): Rendered {
+function render(request: Request, variant: Variant, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
+  const first = system ? printedText(system) : variant.fallback;
+  const systemPieces = (text: string, declared?: Pieces): Pieces => PHI.turn("system", [variant.system(text), declared]);
   return {
     ...PHI,
     messages: [
-      systemPieces([system ? printedText(system).trim() : fallback, declared]),
+      (first !== undefined || declared) && systemPieces(first ?? "", declared),
       dialogue(turnsOf(rest), {
-        other: (role, content) => (role === "user" ? PHI.turn(role, printedText(content)) : systemPieces(printedText(content).trim())),
-        said: (said) => PHI.turn("assistant", textThenBatch(said, callPieces)),
+        other: (role, content) => (role === "user" ? PHI.turn(role, printedText(content)) : systemPieces(printedText(content))),
+        said: (said) =>
+          PHI.turn(
+            "assistant",
+            textThenBatch(said, (calls) => callPieces(calls, variant)),
+          ),
         results: resultPieces,
       }),
     ],
   };
 }
 
-const systemPieces = (text: Pieces): Pieces => PHI.turn("system", ["\n", text]);
-const toolPieces = (tools: readonly Tool[]): Pieces => [FORMAT, tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`)];
-const callPieces = (calls: readonly RenderableCall[]): Pieces => `functools[${calls.map((call) => callObject(call)).join(", ")}]`;
+const callPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces =>
+  variant.calls(
+    joined(
+      calls.map((call) => callObject(call)),
+      ", ",
+    ),
+  );
 const resultPieces = (results: readonly RenderableResult[]): Pieces => results.map(({ output }) => PHI.turn("tool", resultText(output)));
 
 export const phi4Mini = dialectOf({
@@ -73,11 +104,11 @@ export const phi4Mini = dialectOf({
   models: ["Phi-4-mini", "Phi-4-multimodal", "firefunction-v2"],
   variants: VARIANTS,
   stops: STOPS,
-  preserved: [],
+  preserved: ["<|tool_call|>", "<|/tool_call|>"],
   createScanner,
   adapt: withJoinedTexts,
   render,
-  tools: toolPieces,
+  tools: (tools, variant) => variant.tools(tools),
   calls: callPieces,
   results: resultPieces,
   thinking: (text) => `<think>${text}</think>`,

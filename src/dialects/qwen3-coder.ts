@@ -13,12 +13,12 @@
 import { isObject } from "../core/json.ts";
 import type { Effort, Json, JsonObject, Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
+import { argumentTexts, pythonJson, pythonLiteral, pythonText, type Tree, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
 import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { ATTRIBUTES, element, type Head, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
-import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, filled, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
   dialogue,
@@ -104,7 +104,7 @@ interface Variant {
 }
 
 const CODER: Variant = {
-  tools: toolPieces,
+  tools: (tools) => toolPieces(tools.map((tool) => toolLines(tool))),
   head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
   print: valueText,
   between: "\n",
@@ -117,6 +117,16 @@ const CODER: Variant = {
   silence: t`<think>\n\n</think>\n\n`,
   keeps: false,
 };
+
+/** Qwen's own templates say "functions"; llama.cpp's copy says "tools". */
+const functions = (lines?: Lines, words?: Words): Variant => ({
+  ...CODER,
+  tools: (tools) =>
+    functionPieces(
+      tools.map((tool) => toolLines(tool, lines)),
+      words,
+    ),
+});
 
 const QWEN35: Variant = {
   ...CODER,
@@ -134,8 +144,7 @@ const QWEN35: Variant = {
 const QWEN36: Variant = { ...QWEN35, print: pythonJson };
 
 const NEMOTRON: Variant = {
-  ...CODER,
-  tools: (tools) => functionPieces(tools.map((tool) => toolLines(tool, choicesFirst, ["required"]))),
+  ...functions({ tool: requiredLast, order: choicesFirst }),
   head: (system = "", declared) => [system, system && declared && "\n\n", declared],
   said: nemotronSaid("\n"),
   thinks: true,
@@ -144,6 +153,15 @@ const NEMOTRON: Variant = {
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": CODER,
+  "qwen3-coder-30b-a3b-instruct": functions(),
+  "qwen3-coder-next": {
+    ...functions({ print: pythonJson }),
+    print: pythonJson,
+    results: (results) => resultPieces(results, ({ output }) => printedResult(output)),
+  },
+  // Qwen's templates of August and July 2025: a GGUF file has that of its time, and Unsloth's have kept the latter.
+  "qwen3-coder-2508": { ...functions({ print: listText }, { title: "" }), print: listText },
+  "unsloth-qwen3-coder": { ...functions({ tool: plain, order: filledOnly, print: tickedText }, { title: "" }), print: pythonLiteral },
   "qwen3.5-4b": QWEN35,
   "qwen3.6-35b-a3b": QWEN36,
   // Qwen3.5-0.8B and 2B think only on request.
@@ -161,7 +179,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "nemotron-3.5-nano": { ...NEMOTRON, said: nemotronSaid("") },
   "step-3.5-flash": {
     ...CODER,
-    tools: (tools) => functionPieces(jsonLines(tools), " in JSONSchema format", "\n...\n", ""),
+    tools: (tools) => functionPieces(jsonLines(tools), { listed: " in JSONSchema format", inside: "\n...\n", advice: "" }),
     head: (system, declared) => (declared ? [system !== undefined && [system, "\n\n"], declared] : system),
     between: "",
     said: (said, thinks, calls) => {
@@ -238,42 +256,62 @@ ${argumentTexts(call, /<\/?(?:parameter|function)/, print).map(({ key, text }) =
 
 // -- tools
 
-const line = (key: string, value: Json | undefined): Pieces =>
-  value !== undefined && `<${key}>${typeof value === "string" ? value : valueText(value)}</${key}>\n`;
+/** How a tool is declared, where templates differ. */
+interface Lines {
+  readonly tool?: (tool: Tool) => Tool;
+  /** The keywords of a parameter in their order. */
+  readonly order?: (schema: JsonObject) => JsonObject;
+  /** Prints values that are not strings. */
+  readonly print?: (value: Json, key: string) => string;
+}
 
-/** The keys of a schema that have no line of their own. */
-const otherLines = (schema: JsonObject, known: readonly string[]): Pieces =>
-  Object.entries(schema).map(([key, value]) => !known.includes(key) && line(key, value));
+function requiredLast({ parameters: { required, ...others } = {}, ...tool }: Tool): Tool {
+  return { ...tool, parameters: { ...others, ...(required !== undefined && { required }) } };
+}
 
-type ParameterLines = (parameter: [string, Json]) => Pieces;
+function choicesFirst({ enum: choices, ...others }: JsonObject): JsonObject {
+  return choices === undefined ? others : { enum: choices, ...others };
+}
 
-/** Nemotron lists a parameter's `enum` before the rest of its schema. */
-const choicesFirst: ParameterLines = ([name, schema]) => {
-  const { enum: choices, name: _, ...rest } = isObject(schema) ? schema : {};
-  return parameterLines([name, choices === undefined ? rest : { enum: choices, ...rest }]);
-};
+function plain({ name, description = "", parameters: { properties = {}, required } = {} }: Tool): Tool {
+  return { name, description, parameters: { properties, ...(filled(required) && { required }) } };
+}
 
-const parameterLines: ParameterLines = ([name, schema]) => {
-  const { type, description, ...others } = isObject(schema) ? schema : {};
-  return [
-    `<parameter>\n<name>${name}</name>\n`,
-    line("type", isObject(type) || Array.isArray(type) ? pythonLiteral(type) : type),
-    typeof description === "string" && line("description", description.trim()),
-    otherLines(others, []),
-    "</parameter>\n",
-  ];
-};
+function filledOnly({ enum: choices, required, ...others }: JsonObject): JsonObject {
+  return { ...(filled(choices) && { enum: choices }), ...others, ...(filled(required) && { required }) };
+}
 
-/** `last`: the keys of the parameters that come after all others. */
-function toolLines({ name, description, parameters = {}, strict }: Tool, write: ParameterLines, last: readonly string[] = []): Pieces {
-  const { properties } = parameters;
+function listText(value: Tree): string {
+  return Array.isArray(value) ? pythonLiteral(value) : valueText(value);
+}
+
+function tickedText(value: Json, key: string): string {
+  if (!Array.isArray(value) || !/^(?:enum|required)$/.test(key)) return listText(value);
+  return `[${value.map((item) => (typeof item === "string" ? `\`${item}\`` : pythonLiteral(item))).join(", ")}]`;
+}
+
+function toolLines(tool: Tool, { tool: changed = (same) => same, order = (schema) => schema, print = valueText }: Lines = {}): Pieces {
+  const { name, description, parameters = {}, strict } = changed(tool);
+  const { type: _, properties, ...others } = parameters;
+  const line = (key: string, value: Json | undefined): Pieces =>
+    value !== undefined && `<${key}>${typeof value === "string" ? value : print(value, key)}</${key}>\n`;
+  const lines = (schema: JsonObject): Pieces => Object.entries(schema).map(([key, value]) => line(key, value));
+  const parameter = ([name, schema]: [string, Json]): Pieces => {
+    const { type, description, name: _, ...others } = isObject(schema) ? schema : {};
+    return [
+      `<parameter>\n<name>${name}</name>\n`,
+      line("type", type === undefined ? type : pythonText(type)),
+      typeof description === "string" && line("description", description.trim()),
+      lines(order(others)),
+      "</parameter>\n",
+    ];
+  };
   return [
     `<function>\n<name>${name}</name>\n`,
     line("description", description?.trim()),
     "<parameters>\n",
-    isObject(properties) && Object.entries(properties).map(write),
-    otherLines(parameters, ["type", "properties", ...last]),
-    last.map((key) => line(key, parameters[key])),
+    isObject(properties) && Object.entries(properties).map(parameter),
+    lines(others),
     "</parameters>\n",
     line("strict", strict),
     "</function>\n",
@@ -284,16 +322,16 @@ const ADVICE = `
 - You may provide optional reasoning for your function call in natural language BEFORE the function call, but NOT after
 - If there is no function call available, answer the question like normal with your current knowledge and do not tell the user about function calls`;
 
-const explained = (
-  word: "tool" | "function",
-  listed: string,
-  tools: Pieces,
-  value: string,
-  rule: Pieces,
-  advice: string,
-): Pieces => t`# Tools
+/** What the templates say around the list of tools. `inside`: the placeholder for a block's content. */
+interface Words {
+  readonly title?: "";
+  readonly listed?: string;
+  readonly inside?: string;
+  readonly advice?: "";
+}
 
-You have access to the following ${word}s${listed}:
+const explained = (word: "tool" | "function", tools: Pieces, value: string, rule: Pieces, words: Words = {}): Pieces =>
+  t`${words.title ?? "# Tools\n\n"}You have access to the following ${word}s${words.listed}:
 
 <tools>
 ${tools}</tools>
@@ -314,20 +352,19 @@ ${value}
 <IMPORTANT>
 Reminder:
 - Function calls MUST follow the specified format: ${rule}
-- Required parameters MUST be specified${advice}
+- Required parameters MUST be specified${words.advice ?? ADVICE}
 </IMPORTANT>`;
 
-function toolPieces(tools: readonly Tool[]): Pieces {
+function toolPieces(declared: Pieces): Pieces {
   const rule = t`the tool calling block MUST begin with an opening <tool_call> tag and end with a closing </tool_call> tag.`;
-  const declared = tools.map((tool) => toolLines(tool, parameterLines));
-  return explained("tool", "", declared, "value_2", rule, ADVICE);
+  return explained("tool", declared, "value_2", rule);
 }
 
-/** `inside`: the placeholder for a block's content. */
-function functionPieces(declared: Pieces, listed = "", inside = "", advice = ADVICE): Pieces {
+function functionPieces(declared: Pieces, words?: Words): Pieces {
   const value = "This is the value for the second parameter\nthat can span\nmultiple lines";
+  const inside = words?.inside;
   const rule = t`an inner <function=...>${inside}</function> block must be nested within <tool_call>${inside}</tool_call> XML tags`;
-  return explained("function", listed, declared, value, rule, advice);
+  return explained("function", declared, value, rule, words);
 }
 
 const jsonLines = (tools: readonly Tool[]): Pieces => tools.map((tool) => `${pythonJson(functionTool(tool))}\n`);

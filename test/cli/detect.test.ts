@@ -71,7 +71,7 @@ sampling    temperature 0.7, topP 0.8, topK 20, repeatPenalty 1.05 (generation_c
     expect(dragoman(["detect", "Hermes-4-70B"]).stdout).toMatch(/^variant {5}unknown$/m);
   });
   test("a name may look like a file", () => {
-    expect(detected("Qwen3-Coder-30B-A3B-Q4_K_M.gguf")).toMatchObject({ id: "qwen3-coder", variant: "qwen3-coder" });
+    expect(detected("Qwen3-Coder-30B-A3B-Q4_K_M.gguf")).toMatchObject({ id: "qwen3-coder", variant: "qwen3-coder-30b-a3b-instruct" });
   });
   test("--sample decides if the name does not, or if there is none", () => {
     const sample = files.file("output.txt", "[TOOL_CALLS]f[ARGS]{}");

@@ -347,7 +347,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   "minimax-m1 minimax-m1": ["MiniMaxAI/MiniMax-M1-80k", "minimax/minimax-m1"],
   "reka-edge reka-edge": ["RekaAI/reka-edge-2603", "Reka-Edge-Q4_K_M.gguf"],
-  "qwen3-coder qwen3-coder": ["Qwen3-Coder-30B-A3B-Q4_K_M.gguf", "qwen3-coder:480b-cloud", "Qwen/Qwen3-Coder-Next", "qwen/qwen3-coder-30b"],
+  "qwen3-coder qwen3-coder-30b-a3b-instruct": ["Qwen3-Coder-30B-A3B-Q4_K_M.gguf", "qwen3-coder:480b-cloud", "qwen/qwen3-coder-30b"],
+  "qwen3-coder qwen3-coder-next": ["Qwen/Qwen3-Coder-Next", "unsloth/Qwen3-Coder-Next-GGUF"],
   "qwen3-coder qwen3.5-4b": [
     "Qwen/Qwen3.5-4B",
     "qwen3.5:35b-a3b",
@@ -459,8 +460,9 @@ const API_NAMES: Readonly<Record<string, string>> = {
     "zai.glm-4.7-flash @cf/zai-org/glm-4.7-flash accounts/fireworks/models/glm-4p7 zai-org/glm-4.7-flash zai-org/GLM-5 z-ai/glm-5 glm-5:cloud zai.glm-5",
   "glm glm-5.2": "accounts/fireworks/models/glm-5p2 z-ai/glm-5.2",
   "minimax-m3 minimax-m3": "accounts/fireworks/models/minimax-m3 minimax/minimax-m3:thinking",
-  "qwen3-coder qwen3-coder":
-    "accounts/fireworks/models/qwen3-coder-480b-a35b-instruct qwen.qwen3-coder-480b-a35b-v1:0 qwen/qwen3-coder:free qwen3-coder-plus Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 qwen3-coder-next:q4_K_M",
+  "qwen3-coder qwen3-coder-30b-a3b-instruct":
+    "accounts/fireworks/models/qwen3-coder-480b-a35b-instruct qwen.qwen3-coder-480b-a35b-v1:0 qwen/qwen3-coder:free qwen3-coder-plus Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8",
+  "qwen3-coder qwen3-coder-next": "qwen3-coder-next:q4_K_M qwen.qwen3-coder-next",
   "qwen3-coder qwen3.5-4b": "Qwen3_5-9B-Q4_K_M qwen3-5-397b-a17b qwen35-397b-a17b Qwen_Qwen3.5-9B-Q4_K_M.gguf",
   "qwen3-coder qwen3.6-35b-a3b":
     "accounts/fireworks/models/qwen3p7-plus qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max qwen3.6:35b",
@@ -724,6 +726,10 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["gemma4 google-gemma-4-31b-2026-07-09", "{{ '<|turn>model\\n' }}{{ '<|channel>thought\\n<channel|>' }}{{ '<|tool_call>call:' + name }}"],
   ["gemma4 google-gemma-4-e2b-2026-07-09", "{{ '<|turn>model\\n' }}{{ '<|tool_call>call:' + name + '{' }}"],
   [
+    "gemma4 google-gemma-4-e2b-2026-07-09",
+    "{# No \"<|channel>thought\\n<channel|>\" here. #}{{ '<|turn>model\\n' }}{{ '<|tool_call>call:' + name + '{' }}",
+  ],
+  [
     "deepseek-v4 deepseek-v4-flash-0731",
     "{% set dsml_token = '｜DSML｜' %}{% set effort = 'Reasoning Effort: Beyond maximum' %}{{ '<' ~ dsml_token ~ 'tool_calls>' }}",
   ],
@@ -803,11 +809,12 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["laguna laguna-v8", "{#- laguna_glm_thinking_v8 -#}<available_tools>{{ tool }}</available_tools><arg_key>{{ k }}</arg_key>"],
   ["glm glm-5.1", "[gMASK]<sop>{%- macro tool_to_json(tool) -%}{%- endmacro -%}<tool_call>{{ name }}<arg_key>{{ k }}</arg_key>"],
   ["harmony gpt-oss-120b", "{{ '<|start|>assistant<|channel|>commentary to=functions.' + name + '<|message|>' }}"],
+  ["harmony unsloth-gpt-oss", '<|start|>{{- " to=assistant<|channel|>commentary<|message|>" + message.content + "<|end|>" }}'],
   ["xlam vllm-xlam-llama", "{{ '<|start_header_id|>system' }} make calls in a single JSON array: [{'name': "],
   ["xlam vllm-xlam-qwen", "{{ '<|im_start|>system' }} make calls in a single JSON array: [{'name': "],
   ["phi4-mini", "{{ '<|start_header_id|>' + role }} prefix the output with functools[{\"name\": "],
   ["phi4-mini vllm-phi4-mini-string-args", "{{ '<|system|>' }} a single JSON list formatted as functools[{\"name\": "],
-  ["phi4-mini", "{{ '<|' + message['role'] + '|>' }}{{ '<|tool|>' + message['tools'] + '<|/tool|>' }}"],
+  ["phi4-mini phi-4-mini-instruct", "{{ '<|' + message['role'] + '|>' }}{{ '<|tool|>' + message['tools'] + '<|/tool|>' }}"],
   ["pythonic lfm2-8b-a1b", "List of tools: <|tool_list_start|>[ {{ '<|im_start|>' }}"],
   ["pythonic lfm2.5-instruct", "{{ 'List of tools: [' }}{{ '<|im_start|>system\\n' }}"],
   ["pythonic lfm2.5-8b-a1b", "List of tools: [ {{ '<|im_start|>' }}{{ '<|tool_call_start|>[' + calls + ']<|tool_call_end|>' }}"],
@@ -853,6 +860,22 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["exaone", "{{ '<|endofturn|>\\n' }}{{- \"<tool_call>\" }}"],
   ["qwen3-coder qwen3.5-4b", "<|im_start|><tool_call>\\n<function={{ name }}><parameter=<think>{{ '<|vision_start|>' }}"],
   ["qwen3-coder qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}>"],
+  [
+    "qwen3-coder qwen3-coder-30b-a3b-instruct",
+    '{{- "You are Qwen, a helpful AI assistant that can interact with a computer" }}{{- "\\n\\n# Tools\\n\\nYou have access to the following functions:" }}<name><function=',
+  ],
+  [
+    "qwen3-coder qwen3-coder-next",
+    "{%- if json_dict[json_key] is string %} that can interact with a computer # Tools\\n\\nYou have access to the following functions:<name><function=",
+  ],
+  [
+    "qwen3-coder qwen3-coder-2508",
+    '{{- " that can interact with a computer" }}{{- "\\n\\nYou have access to the following functions:\\n\\n" }}<name><function=',
+  ],
+  [
+    "qwen3-coder unsloth-qwen3-coder",
+    "{% macro render_item_list(item_list) %} that can interact with a computer; You have access to the following functions:<name><function=",
+  ],
   ["qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}><think>"],
   [
     "hermes hermes-3-llama-3.1-8b",

@@ -19,7 +19,7 @@ export const GOOGLE: readonly Family[] = [
     variant: "google-gemma-4-31b-2026-07-09",
     models: /gemma-?4(?![.\d]|b)(?!.*\be\d+b)/,
     bare: "unclear",
-    templates: [["<|tool_call>", "<|turn>", "<|channel>thought\\n<channel|>"]],
+    templates: [["<|tool_call>", "<|turn>", "'<|channel>thought\\n<channel|>"]],
     sampling: GEMMA,
   },
   {

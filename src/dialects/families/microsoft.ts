@@ -10,6 +10,6 @@ export const MICROSOFT: readonly Family[] = [
     templates: [["functools["]],
     types: ["phi"],
   },
-  { name: "Phi-4-mini, by Microsoft", id: "phi4-mini", templates: [["<|tool|>", "<|/tool|>"]] },
+  { name: "Phi-4-mini, by Microsoft", id: "phi4-mini", variant: "phi-4-mini-instruct", templates: [["<|tool|>", "<|/tool|>"]] },
   { name: "Phi-4-mini-reasoning", id: "phi4-mini", models: /phi-?4-mini-reasoning/, doubtful: true },
 ];

@@ -4,6 +4,9 @@ import { card, config, type Family } from "./family.ts";
 const QWEN25 = config("Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
 const QWEN3 = config("Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20 });
 
+/** What Qwen's templates for Qwen3-Coder have and those of other vendors' models lack. */
+const CODER = ["<name>", "interact with a computer", "!<think>"];
+
 export const QWEN: readonly Family[] = [
   {
     name: "Qwen3.8, Bonsai 2",
@@ -73,17 +76,43 @@ export const QWEN: readonly Family[] = [
     models: /intellect-?3|trinity-large-thinking|kat-dev/,
   },
   {
+    name: "Qwen3-Coder-Next",
+    id: "qwen3-coder",
+    variant: "qwen3-coder-next",
+    models: /qwen-?3-coder-next/,
+    templates: [["<function=", ...CODER, "[json_key] is string"]],
+    sampling: card("Qwen/Qwen3-Coder-Next", { temperature: 1, topP: 0.95, topK: 40 }),
+  },
+  {
     name: "Qwen3-Coder",
     id: "qwen3-coder",
-    variant: "qwen3-coder",
+    variant: "qwen3-coder-30b-a3b-instruct",
     models: /qwen-?3-coder/,
-    templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>", "!<think>", "!following functions"]],
+    templates: [["<function=", ...CODER, "# Tools\\n\\nYou have access to the following functions"]],
     sampling: config("Qwen/Qwen3-Coder-30B-A3B-Instruct", {
       temperature: 0.7,
       topP: 0.8,
       topK: 20,
       repeatPenalty: 1.05,
     }),
+  },
+  {
+    name: "Qwen3-Coder of July 2025",
+    id: "qwen3-coder",
+    variant: "unsloth-qwen3-coder",
+    templates: [["<function=", ...CODER, "render_item_list"]],
+  },
+  {
+    name: "Qwen3-Coder of August 2025",
+    id: "qwen3-coder",
+    variant: "qwen3-coder-2508",
+    templates: [["<function=", ...CODER, "following functions"]],
+  },
+  {
+    name: "llama.cpp's Qwen3-Coder",
+    id: "qwen3-coder",
+    variant: "qwen3-coder",
+    templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>", "!<think>", "!following functions"]],
   },
   { name: "a relative of Qwen3-Coder", id: "qwen3-coder", templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>"]] },
   {

@@ -450,6 +450,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "functools[", end: "]" },
     words: ["functools"],
     openers: ["<|tool_call|>"],
+    variants: { "phi-4-mini-instruct": { section: { begin: "<|tool_call|>[", end: "]<|/tool_call|>" }, words: ["<|tool_call|>"] } },
   },
   pythonic: {
     values: pythonValues,

@@ -2,7 +2,7 @@
 import { control, markup } from "../prompt.ts";
 import type { TurnMarks } from "../tools.ts";
 
-const t = markup([
+export const t = markup([
   ...["<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>"],
   ...["<|tool|>", "<|/tool|>", "<|tool_call|>", "<|/tool_call|>"],
 ]);
