@@ -484,6 +484,11 @@ describe("command-r: calls are in a list after the word Action", () => {
     for (const text of ["Call to Action: buy!", "Action: ```python\nprint([1])\n```", "Action: [link](x)", "Action:"])
       expect(lines(commandR, text)).toEqual([`text ${text}`]);
   });
+  test("the fence ends a list without its bracket, and one that cannot be read", () => {
+    const call = list.slice(0, -1);
+    expect(lines(commandR, `Action:\n\`\`\`json\n${call}\n\`\`\` So.`)).toEqual(['call f{"a":"```"}', "control \n```", "text  So."]);
+    expect(lines(commandR, `Action:\n\`\`\`json\n[{"tool_name": "f", "parameters": }]\`\`\` So.`)).toEqual(["malformed bad-arguments", "text  So."]);
+  });
   test("a fence without the word is text", () => {
     expect(lines(commandR, `\`\`\`json\n${list}\n\`\`\``)).toEqual([`text \`\`\`json\n${list}\n\`\`\``]);
   });
