@@ -468,6 +468,9 @@ describe("apertus: the name of a call is the key of its arguments", () => {
     expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {')).toEqual(['call f{"g":1}', "malformed no-name"]);
     expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {"h')).toEqual(['call f{"g":1}', "malformed no-name"]);
   });
+  test("its marks are never text", () => {
+    expect(lines(apertus, "Hm.<|tools_prefix|>")).toEqual(["text Hm.", "malformed no-name"]);
+  });
   test("calls end the thinking around them", () => {
     expect(lines(apertus, '<|inner_prefix|>Hm.<|tools_prefix|>[{"f": {}}]')).toEqual(["thinking Hm.", "call f{}", "control ]"]);
   });
