@@ -246,6 +246,11 @@ describe("glm: a sentence that mentions both tags is no call", () => {
   });
 });
 
+test("qwen3-coder: a sentence that mentions both tags of a call is text", () => {
+  const text = "Write `<function=` and `</function>`.";
+  expect(lines(qwen3Coder, text, { tools })).toEqual([`text ${text}`]);
+});
+
 describe("glm: in LongCat's spelling", () => {
   const call = (body: string) => `<longcat_tool_call>${body}</longcat_tool_call>`;
   test.each([

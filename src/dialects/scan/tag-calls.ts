@@ -127,7 +127,8 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === "") return cut;
       if (broke || name.trim() === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
-      if (bare && mark !== "/>" && !form.body && (slip || !s.declares(name))) return confirm(name);
+      if (bare && mark !== "/>" && !form.body && (slip || !s.declares(name)))
+        return confirm(name, PROSE.test(name) ? mentioned : undefined);
       s.startCall(name);
       return mark === "/>" ? endCall(s) : (form.body ?? between);
     };
