@@ -7,13 +7,11 @@
  *     <tool_calls>[{"name": "get_weather", "arguments": {"city": "Paris"}}]</tool_calls>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { jsonTags } from "./scan/json-tags.ts";
-import type { Step } from "./scan/scan.ts";
-import { releaseBlanks, speak, think } from "./scan/steps.ts";
+import { releaseBlanks } from "./scan/steps.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { batched, type Content, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
@@ -25,22 +23,12 @@ const TURNS_1_5 = ["<|system|>", "<|user|>", "<|assistant|>", "<|tool_result|>",
 
 // ---- Scanning
 
-/** The words open thinking only where the output begins; elsewhere they are an answer's own. */
-const opener = new Marks([REASONS]);
-const start: Step = (s) => {
-  const code = s.blanks();
-  s.sayRun();
-  if (code === undefined) return undefined;
-  const mark = s.match(opener);
-  if (mark === undefined) return undefined;
-  s.pos += mark.length;
-  return mark === "" ? speak : think;
-};
-
+const FINALS = [`${FINAL}\n`, FINAL];
 const createScanner = jsonTags(["<tool_calls>"], {
   stops: STOPS,
-  start,
-  thinking: { open: { [REASONS]: releaseBlanks }, close: [`${FINAL}\n`, FINAL], stray: "control" },
+  // In an answer the words that open thinking are text; a prompt may end in them.
+  thinking: { open: { [REASONS]: releaseBlanks }, close: FINALS, stray: "control" },
+  phrases: { open: [REASONS], close: FINALS },
   control: ["[END FINAL RESPONSE]", "<s>", ...TURNS, ...TURNS_1_5],
 });
 

@@ -490,7 +490,10 @@ describe("command-r: calls are in a list after the word Action", () => {
   test("the fence ends a list without its bracket, and one that cannot be read", () => {
     const call = list.slice(0, -1);
     expect(lines(commandR, `Action:\n\`\`\`json\n${call}\n\`\`\` So.`)).toEqual(['call f{"a":"```"}', "control \n```", "text  So."]);
-    expect(lines(commandR, `Action:\n\`\`\`json\n[{"tool_name": "f", "parameters": }]\`\`\` So.`)).toEqual(["malformed bad-arguments", "text  So."]);
+    expect(lines(commandR, `Action:\n\`\`\`json\n[{"tool_name": "f", "parameters": }]\`\`\` So.`)).toEqual([
+      "malformed bad-arguments",
+      "text  So.",
+    ]);
   });
   test("a fence without the word is text", () => {
     expect(lines(commandR, `\`\`\`json\n${list}\n\`\`\``)).toEqual([`text \`\`\`json\n${list}\n\`\`\``]);

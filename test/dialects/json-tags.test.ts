@@ -39,8 +39,8 @@ describe("their outputs", () => {
     [
       "apriel",
       "and opens it only where the output begins",
-      `\nHere are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nHi.\nHere are my reasoning steps:\n1. Hm.`,
-      ["text \n", "thinking Hm.\n", "text Hi.\nHere are my reasoning steps:\n1. Hm."],
+      `Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nHi.\nHere are my reasoning steps:\n1. Hm.`,
+      ["thinking Hm.\n", "text Hi.\nHere are my reasoning steps:\n1. Hm."],
     ],
     [
       "apriel",

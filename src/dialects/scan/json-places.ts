@@ -123,7 +123,7 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
   const name: Step = (s) => {
     const mark = s.readWord(ends);
     if (mark === undefined) return undefined;
-    if (mark === null && s.block === MARKED) return nameTooLong; // without a mark it is just text without blanks
+    if (mark === null && s.block > 0) return nameTooLong; // without a mark it is just text without blanks
     if (mark !== end || !(/^[\w.-]+$/.test(s.word) || s.declares(s.word))) return release;
     s.pos += mark.length;
     if (s.word !== text) return object;
@@ -133,10 +133,10 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
   const object: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    return code === 123 || (code === -1 && s.block === MARKED) || s.declares(s.word) ? named(s, s.word) : release;
+    return code === 123 || (code === -1 && s.block > 0) || s.declares(s.word) ? named(s, s.word) : release;
   };
   return (s) => {
-    around(s, s.waitingRead > 0 ? MARKED : 0);
+    s.block = s.waitingRead && MARKED;
     s.word = "";
     s.bound(release);
     return name;
