@@ -33,7 +33,7 @@ const createScanner = scannerOf({
   closers: [CALLS[1]],
   thinking: { open: { [INNER[0]]: think }, close: [INNER[1]], stray: "control" },
   stops: STOPS,
-  control: TURNS,
+  control: [...TURNS, ...CALLS],
   // Calls are made inside the thinking block; only the answer follows it.
   callsInThinking: "promote",
 });

@@ -11,7 +11,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { jsonTags } from "./scan/json-tags.ts";
-import { think } from "./scan/steps.ts";
+import { releaseBlanks } from "./scan/steps.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { batched, type Content, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
@@ -21,9 +21,14 @@ const FINAL = "[BEGIN FINAL RESPONSE]";
 const TURNS = ["<|begin_system|>", "<|begin_user|>", "<|begin_assistant|>", "<|begin_tool_result|>", "<|begin_content|>"];
 const TURNS_1_5 = ["<|system|>", "<|user|>", "<|assistant|>", "<|tool_result|>", "<|content|>"];
 
+// ---- Scanning
+
+const FINALS = [`${FINAL}\n`, FINAL];
 const createScanner = jsonTags(["<tool_calls>"], {
   stops: STOPS,
-  thinking: { open: { [REASONS]: think }, close: [`${FINAL}\n`, FINAL], stray: "control" },
+  // In an answer the words that open thinking are text; a prompt may end in them.
+  thinking: { open: { [REASONS]: releaseBlanks }, close: FINALS, stray: "control" },
+  phrases: { open: [REASONS], close: FINALS },
   control: ["[END FINAL RESPONSE]", "<s>", ...TURNS, ...TURNS_1_5],
 });
 

@@ -29,7 +29,7 @@ const FENCE = "```";
 
 // ---- Scanning
 
-const calls = jsonCalls({ marks: STOPS });
+const calls = jsonCalls({ marks: [FENCE, ...STOPS] });
 
 const createScanner = scannerOf({
   calls: { [ACTION]: perhaps([`${FENCE}json`, FENCE], listedOf(calls), release) },

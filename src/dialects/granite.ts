@@ -8,13 +8,11 @@
  *     <|tool_call|> [{"arguments": {"city": "Paris"}, "name": "get_weather"}]
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import type { Step } from "./scan/scan.ts";
-import { control, speak } from "./scan/steps.ts";
+import { answerBegin, answerEnd } from "./scan/steps.ts";
 import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, textThenBatch, textThenCalls, turnsOf } from "./transcript.ts";
@@ -26,28 +24,12 @@ const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 const OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
 const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", "</think>", ...STOPS] });
 
-/** After thinking, version 3.3 may wrap its answer in tags. */
-const RESPONSE = new Marks(["<response>"]);
-const RESPONSE_END = "</response>";
-const response: Step = (s) => {
-  const mark = s.match(RESPONSE);
-  if (mark === undefined) return undefined;
-  s.pos += mark.length;
-  s.fence = mark === "" ? "" : RESPONSE_END;
-  return control;
-};
-const responseEnd: Step = (s) => {
-  if (s.fence === RESPONSE_END) s.control();
-  else s.sayRaw();
-  s.fence = "";
-  return speak;
-};
-
 const createScanner = scannerOf({
   calls: each(OPENERS, calls.marked),
   closers: ["</tool_call>"],
-  inLine: { [RESPONSE_END]: responseEnd },
-  thinking: { ...THINK_TAGS, behind: response },
+  // After thinking, version 3.3 may wrap its answer in tags.
+  inLine: { "</response>": answerEnd },
+  thinking: { ...THINK_TAGS, behind: answerBegin(["<response>"]) },
   // Version 3.2 marks its thinking with these phrases.
   phrases: {
     open: ["Here is my thought process:", "Here's my thought process:"],

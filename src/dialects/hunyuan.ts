@@ -9,13 +9,11 @@
  *     </answer>
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonTags } from "./scan/json-tags.ts";
-import type { Step } from "./scan/scan.ts";
-import { control, speak } from "./scan/steps.ts";
+import { answerBegin, answerEnd } from "./scan/steps.ts";
 import { THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { batched, dialogue, leadingSystem, resultText, textOf, turnsOf } from "./transcript.ts";
@@ -27,32 +25,17 @@ const PRESERVED = ["<tool_calls>", "</tool_calls>", "<think>", "</think>"];
 
 /** "Assistant:", with which an answer begins if there are tools. */
 const SPEAKER = "助手：";
-/** What an answer may begin with, and how one in tags ends. */
-const BEGINNINGS = new Marks([
+const answer = answerBegin([
   SPEAKER,
   ...["<answer>", "<answer>\n"].flatMap((tag) => [tag, `\n${tag}`, tag + SPEAKER, `\n${tag}${SPEAKER}`]),
 ]);
-const ANSWER_END = "</answer>";
-const answer: Step = (s) => {
-  const mark = s.match(BEGINNINGS);
-  if (mark === undefined) return undefined;
-  s.pos += mark.length;
-  s.fence = mark.includes("<answer>") ? ANSWER_END : "";
-  return mark === "" ? speak : control;
-};
-const answerEnd: Step = (s) => {
-  if (s.fence === ANSWER_END) s.control();
-  else s.sayRaw();
-  s.fence = "";
-  return speak;
-};
 
 const createScanner = jsonTags(["<tool_calls>"], {
   stops: STOPS,
   control: ["<|startoftext|>", "<|extra_4|>"],
   start: answer,
   thinking: { ...THINK_TAGS, behind: answer },
-  inLine: { [`\n${ANSWER_END}`]: answerEnd, [ANSWER_END]: answerEnd },
+  inLine: { "\n</answer>": answerEnd, "</answer>": answerEnd },
 });
 
 // ---- Rendering

@@ -26,9 +26,11 @@ const spaced = (tag: string): string[] => [" ", "", "\u0120"].map((blank) => `${
 const FUNCTION = spaced("<function");
 const PARAM = spaced("<param");
 
-const CDATA = new Marks(["<![CDATA["]);
+/** Models put a section on lines of its own, too. */
+const CDATA = new Marks(["<![CDATA[", "\n<![CDATA["]);
 const CLOSER = "]]></param>";
-const IN_SECTION = new Marks([CLOSER, ...STOPS]);
+const CLOSER_BELOW = "]]>\n</param>";
+const IN_SECTION = new Marks([CLOSER, CLOSER_BELOW, ...STOPS]);
 
 /** Only the end of a CDATA section ends the value in it. */
 const section =
@@ -50,6 +52,7 @@ const { bare } = tagCalls({
   params: PARAM.map((open) => ({ open, head: NAME, close: "</param>" })),
   stops: STOPS,
   bareNames: "never",
+  closeSlips: { [CLOSER_BELOW]: CLOSER },
   wrappers: ["arguments", "properties"],
   valueHead: section,
 });

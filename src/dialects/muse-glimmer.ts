@@ -13,8 +13,9 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, isoDate, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES, type Head } from "./scan/heads.ts";
+import { perhaps } from "./scan/json-places.ts";
 import type { Scan, Step } from "./scan/scan.ts";
-import { control, nameTooLong, speak, think, tooLong } from "./scan/steps.ts";
+import { control, nameTooLong, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
@@ -57,6 +58,9 @@ const calls = tagCalls({
   opaque: true,
   bareNames: "never",
 });
+
+/** A message to a tool. */
+const body = perhaps([BLOCK], calls.block);
 
 /** The prompt ends in `<|start|>assistant`, so the output begins inside a header. */
 const BLANK_HEADER = " to=";
@@ -115,9 +119,7 @@ const cutHeader: Step = (s) => {
 function route(s: Scan, to: string): Step {
   if (s.thinking) s.closeThinking(false);
   if (to === "self") return think;
-  if (to === USER) return answer;
-  s.bound(tooLong);
-  return body;
+  return to === USER ? answer : body;
 }
 
 const answer: Step = (s) => {
@@ -141,15 +143,6 @@ function callsOf(tools: readonly Tool[]): Marks {
   known.set(tools, marks);
   return marks;
 }
-
-const OPENER = new Marks([BLOCK]);
-const body: Step = (s) => {
-  if (s.blanks() === undefined) return undefined;
-  const mark = s.match(OPENER);
-  if (mark === undefined) return undefined;
-  s.pos += mark.length;
-  return calls.block;
-};
 
 const createScanner = scannerOf({
   calls: {},

@@ -33,6 +33,9 @@ test.each<[string, string, string[]]>([
   ["Python in an answer", "all\n>>> print(1)\n1\n>>>x\n1", ["control all\n", "text >>> print(1)\n1\n>>>x\n1"]],
   ["a declared tool without its object", "get_time\nnow", ["malformed bad-arguments"]],
   ["a truncated call", 'f\n{"a": "x', ['cut f{"a":"x"}']],
+  ["cut before its object, a call", "get_time\n", ["cut get_time{}"]],
+  ["also of an undeclared tool, after the mark", "all\nHm.>>>f\n", ["control all\n", "text Hm.", "cut f{}"]],
+  ["one line", "Hello.\n", ["text Hello.\n"]],
 ])("v3.2: %s", (_, input, expected) => {
   expect(lines(functionaryV32, input, { tools })).toEqual(expected);
 });

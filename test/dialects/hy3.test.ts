@@ -39,6 +39,11 @@ test("a closing value tag is not part of a name", () => {
   expect(read("<tool_calls><tool_call>now</arg_value>")).toBe("cut now{}");
 });
 
+test("a sentence that mentions both tags of a call is text", () => {
+  const text = "Write `<tool_call>` and `</tool_call>`.";
+  expect(lines(hy3, text)).toEqual([`text ${text}`]);
+});
+
 test("Hy4 writes no separator after the name", () => {
   const args = "<arg_key>city</arg_key><arg_value>Oslo</arg_value>";
   const block = suffixed(`<tool_calls>\n<tool_call>get_weather${args}</tool_call>\n<tool_call>now</tool_call>\n</tool_calls>`);

@@ -479,6 +479,9 @@ describe("apertus: the name of a call is the key of its arguments", () => {
     expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {')).toEqual(['call f{"g":1}', "malformed no-name"]);
     expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {"h')).toEqual(['call f{"g":1}', "malformed no-name"]);
   });
+  test("its marks are never text", () => {
+    expect(lines(apertus, "Hm.<|tools_prefix|>")).toEqual(["text Hm.", "malformed no-name"]);
+  });
   test("calls end the thinking around them", () => {
     expect(lines(apertus, '<|inner_prefix|>Hm.<|tools_prefix|>[{"f": {}}]')).toEqual(["thinking Hm.", "call f{}", "control ]"]);
   });
@@ -494,6 +497,14 @@ describe("command-r: calls are in a list after the word Action", () => {
   test("the word alone is text, and so is code after it", () => {
     for (const text of ["Call to Action: buy!", "Action: ```python\nprint([1])\n```", "Action: [link](x)", "Action:"])
       expect(lines(commandR, text)).toEqual([`text ${text}`]);
+  });
+  test("the fence ends a list without its bracket, and one that cannot be read", () => {
+    const call = list.slice(0, -1);
+    expect(lines(commandR, `Action:\n\`\`\`json\n${call}\n\`\`\` So.`)).toEqual(['call f{"a":"```"}', "control \n```", "text  So."]);
+    expect(lines(commandR, `Action:\n\`\`\`json\n[{"tool_name": "f", "parameters": }]\`\`\` So.`)).toEqual([
+      "malformed bad-arguments",
+      "text  So.",
+    ]);
   });
   test("a fence without the word is text", () => {
     expect(lines(commandR, `\`\`\`json\n${list}\n\`\`\``)).toEqual([`text \`\`\`json\n${list}\n\`\`\``]);

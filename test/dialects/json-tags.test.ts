@@ -38,6 +38,12 @@ describe("their outputs", () => {
     ],
     [
       "apriel",
+      "and opens it only where the output begins",
+      `Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nHi.\nHere are my reasoning steps:\n1. Hm.`,
+      ["thinking Hm.\n", "text Hi.\nHere are my reasoning steps:\n1. Hm."],
+    ],
+    [
+      "apriel",
       "and calls with ids",
       `<tool_calls>[{"name": "f", "arguments": {}, "id": "x"}]</tool_calls>`,
       ["call f{}", "control ]", "control </tool_calls>"],

@@ -25,6 +25,12 @@ test("a truncated section streams what there is of it, and half its opener is ig
   expect(events.at(-1)).toMatchObject({ type: "tool-delta", json: '{"a":"<b>' });
 });
 
+test("a section may be on lines of its own", () => {
+  expect(lines(minicpm5, call("\n<![CDATA[\nx\n]]>\n"))).toEqual(['call f{"a":"\\nx\\n"}']);
+  expect(lines(minicpm5, call("<![CDATA[x]]>\n"))).toEqual(['call f{"a":"x"}']);
+  expect(lines(minicpm5, call("\nx\n"))).toEqual(['call f{"a":"\\nx\\n"}']);
+});
+
 test("a section elsewhere in a value is text", () => {
   expect(lines(minicpm5, call("x <![CDATA[y]]>"))).toEqual(['call f{"a":"x <![CDATA[y]]>"}']);
 });

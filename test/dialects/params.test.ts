@@ -259,6 +259,28 @@ test("glm: a first key that is opened like a call is read, if it is declared", (
   expect(argumentsOf(glm, "<tool_call>edit<tool_call>line</tool_call>")).toEqual([{}, {}]);
 });
 
+describe("glm: a sentence that mentions both tags is no call", () => {
+  test.each([
+    ["in backticks", "Write `<tool_call>` and `</tool_call>`.", ["text Write `", "malformed no-name", "text `."]],
+    ["as words", "Between <tool_call> and </tool_call>.", ["text Between ", "malformed no-name", "text ."]],
+    ["one tag twice", "`<tool_call>` is `<tool_call>`.", ["text `<tool_call>` is `<tool_call>`."]],
+    ["before the end", "`<tool_call>` is", ["text `<tool_call>` is"]],
+    ["before a stop", "<tool_call> is a tag<|user|>", ["text <tool_call> is a tag", "control <|user|>"]],
+  ])("%s", (_, text, expected) => {
+    expect(lines(glm, text)).toEqual(expected);
+    expect(lines(glm, text, { tools })).toEqual(expected);
+  });
+  test("but a name in several words is, if it has arguments", () => {
+    expect(lines(glm, "<tool_call>a b <arg_key>c</arg_key><arg_value>d</arg_value></tool_call>")).toEqual(['call a b{"c":"d"}']);
+    expect(lines(glm, '<tool_call>a b {"c": "d"}</tool_call>')).toEqual(['call a b{"c":"d"}']);
+  });
+});
+
+test("qwen3-coder: a sentence that mentions both tags of a call is text", () => {
+  const text = "Write `<function=` and `</function>`.";
+  expect(lines(qwen3Coder, text, { tools })).toEqual([`text ${text}`]);
+});
+
 describe("glm: in LongCat's spelling", () => {
   const call = (body: string) => `<longcat_tool_call>${body}</longcat_tool_call>`;
   test.each([

@@ -114,8 +114,8 @@ export function namedOf({ marks }: JsonCalls): (s: Scan, name: string, id?: stri
 }
 
 /**
- * After a mark: a name up to `end`, then an object. Anything else is text. At the beginning of the output the mark may be missing. `text` is
- * a name that announces text instead of a call.
+ * After a mark: a name up to `end`, then an object. Anything else is text. At the beginning of the output the mark may be missing; then the
+ * object or the tool must be known. `text` is a name that announces text instead of a call.
  */
 export function nameThenObject(calls: JsonCalls, end: string, text?: string): Step {
   const ends = new Marks([end, " ", "\n", "<", ">"]);
@@ -123,7 +123,7 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
   const name: Step = (s) => {
     const mark = s.readWord(ends);
     if (mark === undefined) return undefined;
-    if (mark === null && s.waitingRead > s.word.length) return nameTooLong; // after a mark; without one it is just text without blanks
+    if (mark === null && s.block > 0) return nameTooLong; // without a mark it is just text without blanks
     if (mark !== end || !(/^[\w.-]+$/.test(s.word) || s.declares(s.word))) return release;
     s.pos += mark.length;
     if (s.word !== text) return object;
@@ -133,9 +133,10 @@ export function nameThenObject(calls: JsonCalls, end: string, text?: string): St
   const object: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    return code === 123 || code === -1 || s.declares(s.word) ? named(s, s.word) : release;
+    return code === 123 || (code === -1 && s.block > 0) || s.declares(s.word) ? named(s, s.word) : release;
   };
   return (s) => {
+    s.block = s.waitingRead && MARKED;
     s.word = "";
     s.bound(release);
     return name;

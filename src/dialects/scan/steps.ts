@@ -102,6 +102,26 @@ export const textCloser: Step = (s) => {
   return speak;
 };
 
+/** Where an answer may begin, and in a tag: with one of these marks. */
+export function answerBegin(openers: readonly string[]): Step {
+  const marks = new Marks(openers);
+  return (s) => {
+    const mark = s.match(marks);
+    if (mark === undefined) return undefined;
+    s.pos += mark.length;
+    s.fence = mark.includes("<") ? mark : "";
+    return control;
+  };
+}
+
+/** At the closing tag of an answer: without an open one it is text. */
+export const answerEnd: Step = (s) => {
+  if (s.fence) s.control();
+  else s.sayRaw();
+  s.fence = "";
+  return speak;
+};
+
 // ---- calls inside thinking
 
 export const promote =

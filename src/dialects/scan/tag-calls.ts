@@ -24,6 +24,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const { between, endCall } = paramSteps(form, tags);
   const blockHeads = new Marks([...calls.map((tag) => tag.open), ...open, ...close, ...stops]);
   const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : []), ...(form.wrappers ? ["{"] : [])]);
+  const params = new Marks(form.params.map((tag) => tag.open));
 
   const begin = (s: Scan, behind: Step): void => {
     s.openCall();
@@ -104,7 +105,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const isTool = s.tools.some((tool) => (mark === "" ? tool.name.startsWith(name) : tool.name === name));
     if (name !== "" && !isTool) {
       if (form.bareNames === "declared") return noName(s, true);
-      if (PROSE.test(name)) return confirm(name, mention);
+      if (PROSE.test(s.word)) return confirm(name, true, mention);
     }
     if (mark === "") return cut;
     if (name === "") return noName(s);
@@ -127,7 +128,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === "") return cut;
       if (broke || name.trim() === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
-      if (bare && mark !== "/>" && !form.body && (slip || !s.declares(name))) return confirm(name);
+      if (bare && mark !== "/>" && !form.body && (slip || !s.declares(name))) return confirm(name, PROSE.test(name));
       s.startCall(name);
       return mark === "/>" ? endCall(s) : (form.body ?? between);
     };
@@ -137,17 +138,17 @@ export function tagCalls(form: TagForm): TagSteps {
   const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
 
   /**
-   * A name that looks like prose, or one without a block that is undeclared or comes after a slip, makes a call only if something legal
-   * follows: the model may be explaining the format.
+   * A name that looks like prose makes a call only if a parameter follows, and one without a block that is undeclared or comes after a slip
+   * only if something legal does: the model may be explaining the format.
    */
   const confirm =
-    (name: string, otherwise?: Step): Step =>
+    (name: string, isProse: boolean, otherwise = mentioned): Step =>
     (s) => {
       const code = s.blanks();
       if (code === undefined) return undefined;
-      const mark = s.match(behindHead, true);
+      const mark = s.match(isProse ? params : behindHead, true);
       if (mark === undefined && !s.last) return undefined;
-      if ((mark === "" && !(code === 123 && form.wrappers)) || (mark === undefined && otherwise)) return otherwise ?? mentioned;
+      if (mark === "" ? code !== 123 || !form.wrappers : mark === undefined && isProse) return otherwise;
       s.startCall(name);
       return between;
     };
