@@ -84,6 +84,7 @@ const SERVER_KEYS = [
   "body_limit",
   "headers_after",
   "whole_after",
+  "read_timeout",
   "heartbeat",
   "request_timeout",
 ];
@@ -103,6 +104,7 @@ function readServer(root: Table): Settings["server"] {
       wholeMs: table.seconds("whole_after"),
       heartbeatMs: table.seconds("heartbeat"),
       requestMs: table.seconds("request_timeout"),
+      readMs: table.seconds("read_timeout"),
     },
   };
 }

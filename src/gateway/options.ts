@@ -50,6 +50,8 @@ export interface Patience {
   wholeMs?: number | undefined;
   /** Between two heartbeats. */
   heartbeatMs?: number | undefined;
+  /** Until a client that takes nothing of its answer is given up. */
+  readMs?: number | undefined;
 }
 
 /** Options that can change while the gateway runs. */
@@ -57,7 +59,7 @@ export type Changes = Pick<GatewayOptions, "upstreams" | "models" | "keys" | "na
 
 const BODY_LIMIT = 64 * 1024 * 1024;
 /** A longer `wholeMs` gives later errors their status, too; gemini-cli, nginx and most load balancers give up after 60 s. */
-const PATIENCE = { requestMs: 120_000, headersMs: 10_000, wholeMs: 10_000, heartbeatMs: 15_000 } as const;
+const PATIENCE = { requestMs: 120_000, headersMs: 10_000, wholeMs: 10_000, heartbeatMs: 15_000, readMs: 600_000 } as const;
 
 /** The options that a request keeps from beginning to end, even if the configuration changes meanwhile. */
 export class State {
@@ -89,6 +91,7 @@ export class State {
       headersMs: patience.headersMs ?? PATIENCE.headersMs,
       wholeMs: patience.wholeMs ?? PATIENCE.wholeMs,
       heartbeatMs: patience.heartbeatMs ?? PATIENCE.heartbeatMs,
+      readMs: patience.readMs ?? PATIENCE.readMs,
     };
     const { headersMs, wholeMs, heartbeatMs } = this.patience;
     this.ticker = new Ticker(Math.min(headersMs, wholeMs, heartbeatMs));

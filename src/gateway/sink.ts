@@ -132,6 +132,10 @@ export class Sink implements Watched {
     const isFull = raw.writableNeedDrain; // then the speaker is on hold already
     if (raw.write(text) || isFull) return;
     this.#speaker.hold();
-    raw.once("drain", () => this.#speaker.goOn());
+    raw.socket?.setTimeout(this.#state.patience.readMs); // Node cuts the connection: the answer would keep its place at the model
+    raw.once("drain", () => {
+      raw.socket?.setTimeout(0);
+      this.#speaker.goOn();
+    });
   }
 }

@@ -100,7 +100,11 @@ max_tokens = 100
 const ONE = '[upstreams.a]\nurl = "http://x"\n';
 
 test("seconds become whole milliseconds, since Node refuses others", () => {
-  expect(read("[server]\nrequest_timeout = 64.1\nheartbeat = 0.0001").server.patience).toMatchObject({ requestMs: 64_100, heartbeatMs: 1 });
+  expect(read("[server]\nrequest_timeout = 64.1\nread_timeout = 5\nheartbeat = 0.0001").server.patience).toMatchObject({
+    requestMs: 64_100,
+    readMs: 5000,
+    heartbeatMs: 1,
+  });
 });
 
 test("a header's value from the environment is a secret, whatever the header's name: no recording has it", () => {

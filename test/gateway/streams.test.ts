@@ -236,6 +236,28 @@ test("a client that does not read slows the upstream down, and gets everything i
   expect(length).toBeGreaterThan(pieces * text.length);
 });
 
+test("a client that takes nothing of its answer is disconnected, and the model is free again", async () => {
+  const freed = signalOf();
+  async function* endless(): AsyncGenerator<Event> {
+    try {
+      yield { type: "start" };
+      for (;;) yield { type: "text", text: "x".repeat(64 * 1024) };
+    } finally {
+      freed.resolve();
+    }
+  }
+  const gateway = await startGateway({ upstreams: { up: scripted(endless) }, patience: { readMs: 50 } });
+  const socket = connect(gateway.port, "127.0.0.1");
+  const body = JSON.stringify(STREAMED["openai-chat"].body);
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, "readable"); // it is never read
+  await freed.promise;
+  expect((await gateway.ended(1))[0]).toMatchObject({ outcome: "aborted", status: 200 });
+  socket.destroy();
+});
+
 test("a client that reads too slowly puts the source on hold once, and an answer that ends meanwhile lets its source end, too", async () => {
   const asked: string[] = [];
   const engine = scripted();
