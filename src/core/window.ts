@@ -25,6 +25,8 @@ export class Marks {
   /** Nodes of four numbers: a character and the three fields above. Node 0 is the root. */
   readonly #tree: Uint16Array;
   readonly #with = new Map<Uint8Array, Uint8Array>();
+  /** The node at which the last `at` ran out of text. */
+  node = 0;
 
   constructor(list: Iterable<string>) {
     this.list = [...new Set(list)];
@@ -66,6 +68,7 @@ export class Marks {
     for (let i = at; node > 0; i++) {
       if (i === end) {
         if (last) break;
+        this.node = node;
         return undefined;
       }
       const code = text.charCodeAt(i);
@@ -76,6 +79,18 @@ export class Marks {
       }
     }
     return found > 0 ? this.list[found - 1] : "";
+  }
+
+  /** Walks on from such a node. 0: the text leaves the trie, or completes every mark on its path. */
+  on(node: number, text: string): number {
+    const tree = this.#tree;
+    let on = node;
+    for (let i = 0; i < text.length && on > 0; i++) {
+      const code = text.charCodeAt(i);
+      while (on > 0 && tree[on] !== code) on = tree[on + SIBLING] as number;
+      on = on > 0 ? (tree[on + CHILD] as number) : 0;
+    }
+    return on;
   }
 }
 
@@ -96,11 +111,23 @@ export class Window {
   from = 0;
   /** The bits of all characters that the last `span` passed over. */
   seen = 0;
+  /** The last question found the beginning of one of these marks at `pos`, up to this node: while text only continues it, there is no answer. */
+  half: Marks | undefined;
+  #node = 0;
 
   add(text: string): void {
     this.text = this.pos < this.end ? this.text.slice(this.pos) + text : text;
     this.pos = 0;
     this.end = this.stop = this.text.length;
+  }
+
+  /** Adds text if it continues that mark without completing it. */
+  addHalf(text: string): boolean {
+    this.#node = this.half?.on(this.#node, text) ?? 0;
+    if (this.#node === 0) return false;
+    this.text += text;
+    this.end = this.stop = this.text.length;
+    return true;
   }
 
   /** No more text will come. */
@@ -143,14 +170,22 @@ export class Window {
       const mark = marks.at(text, at, stop, last && !cautious);
       if (mark === "") continue;
       this.pos = at;
-      return mark ?? (last ? "" : undefined);
+      if (mark !== undefined) return mark;
+      this.#stayHalf(marks);
+      return last ? "" : undefined;
     }
     return this.#passAll();
   }
 
   /** The mark at `pos`, which stays unread; `""` if there is none. An incomplete mark at the end of the input is none, unless `cautious`: then `undefined`. */
   match(marks: Marks, cautious = false): string | undefined {
-    return marks.at(this.text, this.pos, this.stop, this.last && !cautious);
+    const mark = marks.at(this.text, this.pos, this.stop, this.last && !cautious);
+    if (mark === undefined) this.#stayHalf(marks);
+    return mark;
+  }
+  #stayHalf(marks: Marks): void {
+    this.half = marks;
+    this.#node = marks.node;
   }
 
   /** Passes over blanks. Answers with the code of the next character, which stays unread; -1 at the end of the input. */
@@ -193,6 +228,15 @@ export class Window {
     this.pos = !last && stop > this.pos && isHigh(this.text.charCodeAt(stop - 1)) ? stop - 1 : stop;
     return last ? "" : undefined;
   }
+}
+
+/** Whether the text has no character in the table and no surrogate. */
+export function hasNone(text: string, table: Uint8Array): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 128 ? table[code] === 1 : code >= 0xd800 && code < 0xe000) return false;
+  }
+  return true;
 }
 
 /** A table for `span` with these characters. */

@@ -7,7 +7,7 @@ import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { NO_LIMIT } from "../../core/reader.ts";
 import { type SchemaNode, schemaNode } from "../../core/schema.ts";
-import type { Marks } from "../../core/window.ts";
+import { hasNone, type Marks } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
 import type { CallObject } from "./call-object.ts";
 import type { Element } from "./elements.ts";
@@ -55,6 +55,8 @@ export class Scan extends RawReader implements Scanner {
   prose = false;
   /** What waits begins a line, or the answer. */
   newline = true;
+  /** All was said: a piece without any of these characters is text, or thinking. */
+  quiet: Uint8Array | undefined;
   /** A mark announced calls: from now on those without one do not count. */
   marked = false;
   call: Call | undefined;
@@ -104,7 +106,13 @@ export class Scan extends RawReader implements Scanner {
   feed(text: string): Event[] {
     checkText(text);
     if (text === "" || this.ended) return [];
+    // Most pieces merely continue text or an incomplete mark, and need no step.
+    const { quiet } = this;
+    if (quiet !== undefined && hasNone(text, quiet)) return [this.#saying(text)];
+    this.quiet = undefined;
     this.#room -= text.length;
+    if (this.half !== undefined && this.#room > 0 && this.addHalf(text)) return [];
+    this.half = undefined;
     this.add(text);
     if (this.#room < 0) this.#limit();
     return this.#drain();
@@ -127,6 +135,7 @@ export class Scan extends RawReader implements Scanner {
       const { text, pos, stop } = this;
       if (this.waitingRead === 0 || this.ends.at(text, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
+      this.half = undefined;
     }
     this.#sayDelta();
     const out = this.#out ?? [];
@@ -207,8 +216,11 @@ export class Scan extends RawReader implements Scanner {
     return text;
   }
   #say(text: string): void {
+    this.#emit(this.#saying(text));
+  }
+  #saying(text: string): Event {
     this.newline = text.charCodeAt(text.length - 1) === 10;
-    this.#emit(this.thinking ? { type: "thinking-delta", text } : { type: "text", text });
+    return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
   /** Makes a `control` event of what waits, if anything does. */

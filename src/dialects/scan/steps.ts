@@ -25,7 +25,10 @@ export const speak: Step = (s) => {
   if (line && s.lineStart) return line;
   const mark = s.until(marks);
   s.sayRun();
-  if (mark === undefined) return undefined;
+  if (mark === undefined) {
+    if (s.pos === s.end && !s.holding) s.quiet = marks.leads;
+    return undefined;
+  }
   if (mark === "") {
     s.commit();
     return undefined;
