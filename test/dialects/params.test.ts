@@ -6,6 +6,9 @@ import { deepseekV4 } from "../../src/dialects/deepseek-v4.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { glm } from "../../src/dialects/glm.ts";
+import { hy3 } from "../../src/dialects/hy3.ts";
+import { laguna } from "../../src/dialects/laguna.ts";
+import { ling3 } from "../../src/dialects/ling3.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
@@ -64,6 +67,14 @@ describe("a closer counts only before a legal token", () => {
   test("a stop token ends a value only at the end of the input", () => {
     expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
     expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);
+  });
+  test.each([qwen3Coder, glm, seedOss, laguna, ling3, hy3])("$id: neither does a closer before a stop token", (dialect) => {
+    const [block] = promptText(dialect.renderToolCalls([{ name: "edit", arguments: {} }])).match(/<\/\S+$/) ?? [];
+    for (const stop of dialect.stops) {
+      const path = `It ends in ${block}${stop}, as always.`;
+      const text = promptText(dialect.renderToolCalls([{ name: "edit", arguments: { path } }]));
+      expect(argumentsOf(dialect, text + stop)).toEqual([{ path }]);
+    }
   });
   test("at the end of the input it closes the value, but we never close the JSON", () => {
     const events = scanPieces(qwen3Coder, ["<tool_call><function=edit><parameter=path>a</parameter>\n</func"], { tools });

@@ -248,11 +248,13 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     const closesBlock = close.includes(param.mark);
     const mark = code === -1 ? undefined : s.match(closesCall ? behindCall : closesBlock ? behindBlock : NO_MARKS, true);
     if (mark === undefined && !s.last) return undefined;
+    const isEnd = mark && stops.includes(mark) ? s.isCut() : true;
+    if (isEnd === undefined) return undefined;
     if (mark === undefined && !(closesBlock && code === -1)) {
       s.pos = s.stop;
       return cut;
     }
-    if (mark === "") return content(s, param, param.blanks);
+    if (mark === "" || !isEnd) return content(s, param, param.blanks);
     if (mark !== undefined && closesBlock && !closesCall && open.includes(mark)) {
       s.pos += mark.length;
       param.blanks += mark;
