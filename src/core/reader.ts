@@ -188,12 +188,13 @@ export class Reader extends Window {
     return true;
   }
 
-  /** Shortens a word that is longer than `max`, moves reading back to its end, and says so. Never splits a surrogate pair. */
+  /** Moves reading back to the end of a word that the last run has made longer than `max`, and says so. Never splits a surrogate pair. */
   backTo(max: number): boolean {
-    const { word } = this;
+    const { word, pos } = this;
     if (word.length <= max) return false;
-    this.word = word.slice(0, isHigh(word.charCodeAt(max - 1)) ? max - 1 : max);
-    this.pos -= word.length - this.word.length;
+    this.pos -= word.length - max;
+    if (this.from < this.pos && isHigh(this.text.charCodeAt(this.pos - 1))) this.pos--;
+    this.word = word.slice(0, this.pos - pos);
     return true;
   }
 

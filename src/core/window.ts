@@ -158,13 +158,13 @@ export class Window {
 
   /**
    * Passes over text up to the next mark and answers with the mark, which stays unread; `""` at the end of the input. An incomplete mark
-   * there is text, unless `cautious`: then it stays unread.
+   * there is text, unless `cautious`: then it stays unread. Reading stops at `to` in any case.
    */
-  until(marks: Marks, cautious = false): string | undefined {
+  until(marks: Marks, cautious = false, to = this.stop): string | undefined {
     const { text, stop, pos, last } = this;
     const { leads } = marks;
     this.from = pos;
-    for (let at = pos; at < stop; at++) {
+    for (let at = pos; at < to; at++) {
       const code = text.charCodeAt(at);
       if (code >= 128 || leads[code] === 0) continue;
       const mark = marks.at(text, at, stop, last && !cautious);
@@ -174,7 +174,9 @@ export class Window {
       this.#stayHalf(marks);
       return last ? "" : undefined;
     }
-    return this.#passAll();
+    if (to === stop) return this.#passAll();
+    this.pos = to;
+    return undefined;
   }
 
   /** The mark at `pos`, which stays unread; `""` if there is none. An incomplete mark at the end of the input is none, unless `cautious`: then `undefined`. */

@@ -54,9 +54,8 @@ const openHeader =
 
 /** A header goes into the raw of the message that it opens. If it cannot be a header, what follows its last mark is text. */
 const header: Step = (s) => {
-  const mark = s.until(MARKS);
-  s.word += s.run;
-  if (s.backTo(MAX_NAME)) return s.word.includes(" to=") ? nameTooLong : abandon;
+  const mark = s.readWord(MARKS);
+  if (mark === null) return s.word.includes(" to=") ? nameTooLong : abandon;
   if (mark === undefined) return undefined;
   if (mark === "") return cutHeader;
   if (mark === "<|message|>") {

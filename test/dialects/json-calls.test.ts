@@ -203,6 +203,13 @@ describe("hermes", () => {
     expect(lines(hermes, `<tool_call>{"name": "${long}", "arguments": {}}</tool_call>`)[0]).toMatch(/^call é+\{\}$/);
     expect(lines(hermes, `<tool_call>{"name": "${long}\\u00e9", "arguments": {}}</tool_call>`)[0]).toBe("malformed too-long");
   });
+  test("a name that is too long ends behind an escape, even if that is half a surrogate pair", () => {
+    const start = `<tool_call>{"name": "${"x".repeat(255)}\\ud83d`;
+    expect(cutAnyhow(hermes, `${start}o", "arguments": {}}</tool_call>`)).toMatchObject([
+      { type: "malformed", code: "too-long", raw: start },
+      { type: "control" },
+    ]);
+  });
 });
 
 describe("mistral", () => {

@@ -97,3 +97,9 @@ test("blanks where a call should be are limited like a call", () => {
   const events = scanner.feed(`<|start|>assistant to=f<|message|>${" ".repeat(200)}`);
   expect(events).toMatchObject([{ type: "malformed", code: "too-long" }]);
 });
+
+// Four million characters: looking for the end of each of these names in all that follows would take minutes.
+test("text without blanks that is full of what begins a header is read in linear time", () => {
+  const input = "to=x".repeat(1_000_000);
+  expect(read(input).text === input).toBe(true);
+});

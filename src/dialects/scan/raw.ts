@@ -35,7 +35,8 @@ export class RawReader extends Reader {
 
   /** Reads on in a word up to one of the marks, which is the answer and stays unread. `null`: the word is too long. */
   readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
-    const mark = this.until(stops);
+    const room = Math.max(0, max + 1 - this.word.length);
+    const mark = this.until(stops, false, Math.min(this.stop, this.pos + room)); // what is beyond may be read again
     this.word += this.run;
     if (this.backTo(max)) return null;
     return mark;
