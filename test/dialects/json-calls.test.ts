@@ -107,6 +107,11 @@ describe("hermes: a call of a declared tool at the start of an answer needs no t
     ["<tools>, half closed", `<tools> ${call} </tool`, [read, "control  </tool"]],
     ["<function>", `<function>\n${call}\n</function>`, [read, "control \n</function>"]],
     ["<function-call>", `<function-call> ${call}`, [read]],
+    [
+      "the closing tag only",
+      `${call}\n</tool_call>\n${call}</tool_call> a </tool_call>`,
+      [read, read, "control </tool_call>", "text  a </tool_call>"],
+    ],
     ["behind thinking", `<think>{"name"</think>\n\n${call}`, ['thinking {"name"', "text \n\n", read]],
     ["cut", '```json\n{"name": "f", "arguments": {"a": "x', ['cut f{"a":"x"}']],
   ])("%s", (_, text, expected) => {
