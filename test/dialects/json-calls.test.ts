@@ -179,8 +179,21 @@ describe("phi4-mini", () => {
   });
   test("Microsoft's marks may surround the same list", () => {
     expect(lines(phi4Mini, '<|tool_call|>[{"name": "f"}]<|/tool_call|>')).toEqual(["call f{}", "control ]", "control <|/tool_call|>"]);
+    expect(lines(phi4Mini, '<|tool_call|>functools[{"name": "f"}]')).toEqual(["call f{}", "control ]"]);
   });
 });
+
+test.each([hermes, json, llama3, xlam])(
+  "$id: in a list whose first call counts, that of an undeclared tool does not end the list",
+  (dialect) => {
+    const call = (name: string) => `{"name": "${name}", "arguments": {}}`;
+    const list = `[${call("f")}, ${call("g")}, ${call("f")}]`;
+    expect(lines(dialect, list, { tools })).toEqual(["call f{}", "call g{}", "call f{}", "control ]"]);
+    if (dialect !== hermes) expect(lines(dialect, `Yes:\n${list}`, { tools }).slice(1, 4)).toEqual(["call f{}", "call g{}", "call f{}"]);
+    const other = `${dialect === hermes ? "" : "Yes:\n"}[${call("g")}]`;
+    expect(lines(dialect, other, { tools })).toEqual([`text ${other}`]);
+  },
+);
 
 describe("hermes", () => {
   const raws = (input: string): string[] =>
