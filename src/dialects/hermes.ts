@@ -46,13 +46,14 @@ import {
 
 // Other models' tags: LongCat has its own; Jamba and others write a list of calls after `<tool_calls>`, older Nemotrons after `<TOOLCALL>`.
 const listed = listedOf(json);
-/** Qwen2.5-Coder omits the tags, or writes others. */
+/** Qwen2.5-Coder omits the tags, or only those that open, or writes others. */
 const untagged = jsonCalls({
   wrappers: {
     ...{ "```json": "```", "```": "```", "<tools>": "</tools>", "<function>": "</function>" },
     ...{ "<function_call>": "</function_call>", "<function-call>": "</function-call>" },
   },
   firstKeys: new Set(["name", "arguments", "type", "function"]),
+  tags: ["</tool_call>"],
   marks: MARKS,
 });
 const createScanner = scannerOfCalls(

@@ -8,7 +8,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { listedOf } from "./scan/json-places.ts";
+import { listedOf, perhaps } from "./scan/json-places.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionObject, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
@@ -21,8 +21,8 @@ const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
 const calls = jsonCalls({ marks: ["<|tool_call|>", "<|/tool_call|>", "</think>", ...STOPS] });
 
 const createScanner = scannerOf({
-  // `<|tool_call|>` and its closer are those of Microsoft's own template.
-  calls: { functools: listedOf(calls), "<|tool_call|>": calls.marked },
+  // `<|tool_call|>` and its closer are those of Microsoft's own template; told to write the word, the model may write both.
+  calls: { functools: listedOf(calls), "<|tool_call|>": perhaps(["functools"], calls.marked) },
   closers: ["<|/tool_call|>"],
   thinking: THINK_TAGS,
   stops: STOPS,

@@ -107,6 +107,11 @@ describe("hermes: a call of a declared tool at the start of an answer needs no t
     ["<tools>, half closed", `<tools> ${call} </tool`, [read, "control  </tool"]],
     ["<function>", `<function>\n${call}\n</function>`, [read, "control \n</function>"]],
     ["<function-call>", `<function-call> ${call}`, [read]],
+    [
+      "the closing tag only",
+      `${call}\n</tool_call>\n${call}</tool_call> a </tool_call>`,
+      [read, read, "control </tool_call>", "text  a </tool_call>"],
+    ],
     ["behind thinking", `<think>{"name"</think>\n\n${call}`, ['thinking {"name"', "text \n\n", read]],
     ["cut", '```json\n{"name": "f", "arguments": {"a": "x', ['cut f{"a":"x"}']],
   ])("%s", (_, text, expected) => {
@@ -174,8 +179,21 @@ describe("phi4-mini", () => {
   });
   test("Microsoft's marks may surround the same list", () => {
     expect(lines(phi4Mini, '<|tool_call|>[{"name": "f"}]<|/tool_call|>')).toEqual(["call f{}", "control ]", "control <|/tool_call|>"]);
+    expect(lines(phi4Mini, '<|tool_call|>functools[{"name": "f"}]')).toEqual(["call f{}", "control ]"]);
   });
 });
+
+test.each([hermes, json, llama3, xlam])(
+  "$id: in a list whose first call counts, that of an undeclared tool does not end the list",
+  (dialect) => {
+    const call = (name: string) => `{"name": "${name}", "arguments": {}}`;
+    const list = `[${call("f")}, ${call("g")}, ${call("f")}]`;
+    expect(lines(dialect, list, { tools })).toEqual(["call f{}", "call g{}", "call f{}", "control ]"]);
+    if (dialect !== hermes) expect(lines(dialect, `Yes:\n${list}`, { tools }).slice(1, 4)).toEqual(["call f{}", "call g{}", "call f{}"]);
+    const other = `${dialect === hermes ? "" : "Yes:\n"}[${call("g")}]`;
+    expect(lines(dialect, other, { tools })).toEqual([`text ${other}`]);
+  },
+);
 
 describe("hermes", () => {
   const raws = (input: string): string[] =>

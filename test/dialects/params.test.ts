@@ -13,6 +13,7 @@ import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
 import { seedOss } from "../../src/dialects/seed-oss.ts";
+import { inVariant } from "../../src/dialects/variant.ts";
 import { endsOf, lines, scanPieces, textOf, units } from "./scanning.ts";
 
 const tools: Tool[] = [
@@ -64,6 +65,14 @@ describe("a closer counts only before a legal token", () => {
     const path = "a <tool_call> has a <function=edit> and each <parameter=line> its value";
     expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
   });
+  test.each([hy3, inVariant(glm, "glm-4.6"), ling3, seedOss])(
+    "$id: a call that a value quotes, on lines of its own, is content, too",
+    (dialect) => {
+      const call = (path: string) => promptText(dialect.renderToolCalls([{ name: "edit", arguments: { path, line: 1 } }]));
+      for (const path of [call("a"), `${call("a")}\n${call("b")}`])
+        expect(argumentsOf(dialect, call(`So:\n${path}\nand on.`))).toEqual([{ path: `So:\n${path}\nand on.`, line: 1 }]);
+    },
+  );
   test("a stop token ends a value only at the end of the input", () => {
     expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
     expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);

@@ -51,7 +51,7 @@ export const LIST = 1;
 export const MARKED = 2;
 /** This is meant as a call: if it cannot be read it is malformed. Otherwise it is text. */
 export const SURE = 4;
-/** Only the name of a declared tool makes it a call, because other text came before it. */
+/** Only the name of a declared tool makes it a call, because other text came before it. In a list it is the first name that counts. */
 export const STRICT = 8;
 
 /** Most call objects begin like this, and little else does: it finds them in prose and after something unreadable. */
@@ -143,7 +143,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     s.prose = false;
     if ((s.block & (MARKED | LIST)) === MARKED) return closingOne;
     s.bound(release);
-    if (s.block & LIST && needsArguments) s.block |= SURE;
+    if (s.block & LIST) s.block = (s.block & ~STRICT) | (needsArguments ? SURE : 0);
     return behind;
   };
 
