@@ -116,10 +116,11 @@ export const innerSchema = (node: SchemaNode | undefined, place: string | number
 /** The schema of an array's element: a tuple has one for each. */
 function elementSchema(node: SchemaNode | undefined, index: number): SchemaNode | undefined {
   if (!node) return undefined;
-  for (const { prefixItems, items, additionalItems } of branches(node)) {
+  const own = branches(node).flatMap(({ prefixItems, items, additionalItems }) => {
     const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
     const schema = tuple[index] ?? (Array.isArray(items) ? additionalItems : items);
-    if (isObject(schema)) return { schema, root: node.root };
-  }
-  return undefined;
+    return isObject(schema) ? [schema] : [];
+  });
+  const schema = own.length > 1 ? { anyOf: own } : own[0];
+  return schema && { schema, root: node.root };
 }

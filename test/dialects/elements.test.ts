@@ -1,6 +1,6 @@
 // Calls in elements, as Kimi K3 and MiniMax-M3 write them: what the vectors leave open.
 import { describe, expect, test } from "vitest";
-import type { Tool } from "../../src/core/nouns.ts";
+import type { JsonObject, Tool } from "../../src/core/nouns.ts";
 import { kimiK3 } from "../../src/dialects/kimi-k3.ts";
 import { minimaxM3 } from "../../src/dialects/minimax-m3.ts";
 import { lines } from "./scanning.ts";
@@ -163,6 +163,41 @@ describe("minimax-m3", () => {
     ["half a null is not emitted", `${mark}<tool_call>\n${mark}<invoke name="f">${mark}<maybe>nul`, ["cut f{}"]],
   ])("%s", (_, input, expected) => {
     expect(read(input)).toEqual(expected);
+  });
+
+  describe("unions and null", () => {
+    const pair = { type: "array", items: { type: "number" } };
+    const place: JsonObject = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+    const properties: JsonObject = {
+      coordinates: { oneOf: [pair, { type: "array", items: pair }, { type: "array", items: { type: "array", items: pair } }] },
+      place: { anyOf: [place, { type: "null" }] },
+      places: { type: "array", items: { ...place, type: ["object", "null"] } },
+      pair: { ...pair, minItems: 2, nullable: true },
+      free: { type: ["object", "null"], required: [] },
+    };
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties } }];
+    const read = (...elements: string[]) =>
+      lines(minimaxM3, block(invoke(elements.join(""))), { tools }).filter((line) => !line.startsWith("control"));
+    const items = (...bodies: string[]) => bodies.map((body) => element("item", body)).join("");
+
+    test("the items of a union of lists may be those of any alternative", () => {
+      for (const [body, list] of [
+        [items("1", "2"), "[1,2]"],
+        [items(items("1", "2")), "[[1,2]]"],
+        [items(items(items("1", "2"), items("3", "4"))), "[[[1,2],[3,4]]]"],
+      ] as const)
+        expect(read(element("coordinates", body))).toEqual([`call f{"coordinates":${list}}`]);
+    });
+
+    test("items are a list, even where the schema wants a number", () => {
+      expect(read(element("coordinates", items(items(items(items("1", "2"))))))).toEqual(['call f{"coordinates":[[[["1","2"]]]]}']);
+    });
+
+    test("an empty element is null if the schema allows that, and no empty object or list", () => {
+      expect(read(element("place", ""), element("places", items("")), element("pair", ""), element("free", ""))).toEqual([
+        'call f{"place":null,"places":[null],"pair":null,"free":{}}',
+      ]);
+    });
   });
 
   test("elements are as deep as JSON with the same arguments", () => {

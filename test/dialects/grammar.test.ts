@@ -857,6 +857,26 @@ describe("schemas", () => {
       [{}, { a: "x" }, { a: 1, b: "x" }],
     ],
     [
+      "names of keys that may be any strings",
+      { type: "object", propertyNames: { type: "string", description: "a word" }, additionalProperties: { type: "integer" } },
+      [{}, { a: 1, b: 2 }],
+      [{ a: "1" }],
+    ],
+    [
+      "names of keys that are listed",
+      {
+        type: "object",
+        propertyNames: { $ref: "#/$defs/name" },
+        properties: { b: { type: "null" }, z: {} },
+        additionalProperties: { type: "integer" },
+        required: ["a"],
+        $defs: { name: { type: "string", enum: ["a", "b", "c"] } },
+      },
+      [{ a: 1 }, { b: null, a: 1, c: 2 }],
+      [{}, { b: null }, { a: 1, z: 1 }, { a: 1, d: 1 }, { a: "1" }, { b: 1, a: 1 }],
+    ],
+    ["null as a word of a nullable type", { type: "string", nullable: true, enum: [null] }, [null], ["", "x"]],
+    [
       "recursive references",
       { $defs: { person }, $ref: "#/$defs/person" },
       [{ name: "A", boss: { name: "B", boss: null } }],
@@ -907,6 +927,24 @@ describe("schemas", () => {
       },
       [{ kind: "a", a: 1 }, { kind: "b" }],
       [{}, { kind: "c" }, { kind: "a", b: 1 }],
+    ],
+    [
+      "alternatives of parts that exclude each other by a word",
+      {
+        $defs: { base: { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] } },
+        oneOf: ["a", "b"].map((kind) => ({ allOf: [{ $ref: "#/$defs/base" }, { properties: { kind: { const: kind }, [kind]: {} } }] })),
+      },
+      [{ kind: "a", a: 1 }, { kind: "b" }],
+      [{}, { kind: "c" }, { kind: "a", b: 1 }],
+    ],
+    [
+      "alternatives that exclude each other by a word that the parameters beside them declare",
+      {
+        ...{ type: "object", properties: { kind: { type: "string" }, n: { type: "integer" } }, required: ["kind"] },
+        oneOf: [{ properties: { kind: { const: "a" } } }, { properties: { kind: { const: "b" } }, required: ["n"] }],
+      },
+      [{ kind: "a" }, { kind: "b", n: 1 }],
+      [{ kind: "b" }, { kind: "c" }, { kind: "a", n: "x" }],
     ],
     [
       "alternatives that exclude each other by their keys",
@@ -1042,6 +1080,8 @@ describe("schemas", () => {
     [{ type: "object", required: ["a"], additionalProperties: false }, "/properties/a", "false"],
     [{ type: "object", maxProperties: 0 }, "", "maxProperties"],
     [{ type: "object", propertyNames: false }, "", "propertyNames"],
+    [{ type: "object", propertyNames: { pattern: "^a" } }, "", "propertyNames"],
+    [{ propertyNames: { enum: ["a"] } }, "", "propertyNames"],
     [{ type: "array", contains: false }, "", "contains"],
     [{ type: "array", prefixItems: [{}], items: false, minItems: 2 }, "", "minItems"],
     [{ type: "array", maxItems: 0, minItems: 1 }, "", "minItems"],
@@ -1123,6 +1163,29 @@ describe("schemas", () => {
     expect(["[]", "[1, 2]", "[1, 2, 3]", "[1, 2, 3, 4]"].map((text) => new Gbnf(gbnf).accepts(text))).toEqual([false, false, true, true]);
     const both = schemaGrammar({ type: "array", items: {}, minItems: 3000, maxItems: 5000 });
     expect(both.relaxed.map(({ keyword }) => keyword)).toEqual(["minItems", "maxItems"]);
+  });
+
+  test("a length that is too high does not lift the other one", () => {
+    const { gbnf, relaxed } = schemaGrammar({ type: "string", minLength: 2, maxLength: 2083 });
+    expect(relaxed.map(({ keyword }) => keyword)).toEqual(["maxLength"]);
+    expect(['"a"', '"ab"', `"${"x".repeat(300)}"`].map((text) => new Gbnf(gbnf).accepts(text))).toEqual([false, true, true]);
+  });
+
+  test("a pair of surrogates is one character where characters are counted, and half of one is none", () => {
+    const two = { type: "string", minLength: 2, maxLength: 2 };
+    const { gbnf } = schemaGrammar(two);
+    const texts = ["\\ud83d\\ude00\\uD83D\\uDE00", "\\ud83d\\ude00a", "\\u00e9\\uffff", "\\ud83d\\ude00", "\\ud83d\\u0041", "\\ude00a"];
+    expect(texts.map((text) => new Gbnf(gbnf).accepts(`"${text}"`))).toEqual([true, true, true, false, false, false]);
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { p: two } } }];
+    for (const dialect of speakers)
+      for (const [p, fits] of [
+        ["😀é", true],
+        ["😀", false],
+      ] as const) {
+        const { gbnf, relaxed } = dialect.grammar(tools, "required");
+        const call = plainText(dialect.renderToolCalls([{ name: "f", arguments: { p } }]));
+        expect(new Gbnf(gbnf).accepts(call), call).toBe(fits || relaxed.length > 0);
+      }
   });
 
   test("gemma4: that a string must be empty is relaxed, and reported", () => {
@@ -1208,6 +1271,19 @@ describe("schemas", () => {
     const { gbnf, relaxed } = schemaGrammar({ type: "object", properties, required: ["p0"], additionalProperties: false });
     expect(relaxed).toEqual([{ tool: "", path: "/properties/p0/properties/p1", keyword: "maxProperties" }]);
     expect(gbnf.length).toBeLessThan(20_000);
+  });
+
+  test("a schema that comes back to itself through allOf has one rule, and is not cut off", () => {
+    const more = { $ref: "#/$defs/node" };
+    const next: JsonObject = { nullable: true, allOf: [more] };
+    const both: JsonObject = { allOf: [more, { properties: { label: { const: "x" } }, required: ["label"] }] };
+    const node = { type: "object", properties: { label: { type: "string" }, next, both }, additionalProperties: false };
+    const { gbnf, relaxed } = schemaGrammar({ $defs: { node }, $ref: "#/$defs/node" });
+    expect(relaxed).toEqual([]);
+    expect(gbnf.length).toBeLessThan(2500);
+    const deep = (end: string) => `${'{"next":'.repeat(40)}${end}${"}".repeat(40)}`;
+    const texts = [deep("null"), deep('{"both":{"label":"x"}}'), deep("1"), deep('{"both":{"label":"y"}}'), deep('{"both":{}}')];
+    expect(texts.map((text) => new Gbnf(gbnf).accepts(text))).toEqual([true, true, false, false, false]);
   });
 
   test("a schema that grows endlessly is cut off", () => {

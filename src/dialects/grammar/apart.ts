@@ -40,7 +40,8 @@ function apart(a: Json | undefined, b: Json | undefined, resolve: Resolve, looks
   );
 }
 
-const wordsOf = ({ const: word, enum: words }: JsonObject): readonly Json[] | undefined =>
+/** The only values that the schema allows, if it lists them. */
+export const wordsOf = ({ const: word, enum: words }: JsonObject): readonly Json[] | undefined =>
   word !== undefined ? [word] : Array.isArray(words) ? words : undefined;
 
 /** The types that the schema names; integers count as numbers, because a number may be one. */

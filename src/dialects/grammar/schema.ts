@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../core/nouns.ts";
 import { keepNumbers, numberText } from "../../core/numbers.ts";
 import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { pythonJson } from "../print.ts";
-import { allApart } from "./apart.ts";
+import { allApart, wordsOf } from "./apart.ts";
 import { literal, optional, type Rules, row } from "./gbnf.ts";
 import { integers } from "./integers.ts";
 import { constrains, isNote, isWithin, merged } from "./merge.ts";
@@ -21,14 +21,14 @@ const MAX_COUNT = 256;
 const MAX_FREE = 4;
 
 /** Keywords that the rules cannot enforce, by their beginnings. */
-const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|dependen|propertyNames|patternProp|m..Properties|\$(?:dynamic|recursive)Ref)/;
+const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|dependen|patternProp|m..Properties|\$(?:dynamic|recursive)Ref)/;
 /** The same for strings. */
 const BEYOND_TEXT = /^(?:pattern|format)$/;
 /** Beside words, nothing else is enforced. */
 const BESIDE_WORDS = /^(?!(?:type|nullable|enum|const)$)/;
 const UNEVALUATED = /^unevaluated/;
 /** Keywords for one type of values, which are not enforced if the schema names no type. */
-const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|additionalProperties|unevaluated.*)$/;
+const OF_ONE_TYPE = /^(?:m(?:in|ax)(?:imum|Length|Items)|exclusiveM..imum|required|propertyNames|additionalProperties|unevaluated.*)$/;
 /** Values of such keywords that constrain nothing. */
 const IDLE: JsonObject = {
   not: false,
@@ -109,12 +109,12 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const { $ref, allOf, ...whole } = schema;
     const deeper = { ...at, depth: at.depth + 1 };
     const both = (a: JsonObject, b: JsonObject) => merged(a, b, (keyword) => at.report(at.path, keyword));
-    if ($ref !== undefined) return reference($ref, schema, deeper);
+    if ($ref !== undefined) return reference($ref, schema, at);
     if (Array.isArray(allOf)) {
       if (allOf.includes(false)) return undefined;
       if (allOf.length === 1 && !constrains(whole)) return value(allOf[0], deeper);
-      return value(
-        allOf.filter(isObject).reduce((sum, part) => both(sum, resolved(part, at)), whole),
+      return follow(
+        once(schema, "", () => together(schema, at)),
         deeper,
       );
     }
@@ -124,7 +124,8 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (Array.isArray(union) && union.length > 0) {
       const alternative = (part: Json) => (constrains(own) && part !== false ? both(own, isObject(part) ? inner(part, at) : ANY) : part);
       const parts = union.map(alternative);
-      if (anyOf === undefined && !allApart(parts, (part) => resolved(part, { ...at, report: () => {} }))) at.report(at.path, "oneOf");
+      const silent = { ...at, report: () => {} };
+      if (anyOf === undefined && !allApart(parts, (part) => together(resolved(part, silent), silent))) at.report(at.path, "oneOf");
       return choice(
         parts.map((part) => value(part, deeper)),
         at,
@@ -144,7 +145,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     }
     unforced(own, BESIDE_WORDS, at);
     const { type, nullable } = own;
-    const types = type === undefined ? TYPES : schemaTypes({ schema: { type }, root: ANY });
+    const types = type === undefined ? TYPES : schemaTypes({ schema: { type, nullable: nullable ?? false }, root: ANY });
     const isOfType = (one: Json) => types.some((type) => type === typeOf(one) || (type === "integer" && Number.isInteger(one)));
     const some = literals.some(isOfType);
     if (!some) at.report(at.path, "type");
@@ -181,26 +182,36 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const reference = ($ref: Json, schema: JsonObject, at: Place): string | undefined => {
     const found = target($ref, at);
     if (!found) return relaxed(at, "$ref");
+    const { $ref: _, ...beside } = schema;
+    const sum = () => merged(inner(found, at), beside, (keyword) => at.report(at.path, keyword));
+    return follow(isWithin(beside, found) ? found : once(found, pythonJson(beside), sum), at, found);
+  };
+
+  /** `found`: what was referred to, if the schema also has what stands beside the reference. */
+  const follow = (schema: JsonObject, at: Place, found = schema): string | undefined => {
     if (at.open.includes(found)) {
       cut.add(found);
       return undefined;
     }
-    const below = { ...at, open: [...at.open, found] };
-    const { $ref: _, ...beside } = schema;
-    const name = named(isWithin(beside, found) ? found : both(found, beside, at), { ...below, depth: at.depth - 1 }, value);
+    const name = named(schema, { ...at, open: [...at.open, found] }, value);
     cut.delete(found);
     return name;
   };
 
-  /** The one schema for a target and what stands beside the reference, so that it has one rule, too. */
-  const both = (found: JsonObject, beside: JsonObject, at: Place): JsonObject => {
-    const copies = merges.get(found) ?? new Map<string, JsonObject>();
-    merges.set(found, copies);
-    const key = pythonJson(beside);
-    const copy = copies.get(key) ?? merged(inner(found, at), beside, (keyword) => at.report(at.path, keyword));
+  /** The one schema that is made of this one and what `key` says, so that it has one rule, too. */
+  const once = (schema: JsonObject, key: string, make: () => JsonObject): JsonObject => {
+    const copies = merges.get(schema) ?? new Map<string, JsonObject>();
+    merges.set(schema, copies);
+    const copy = copies.get(key) ?? make();
     copies.set(key, copy);
     return copy;
   };
+
+  /** The parts of `allOf` and what is beside them as one schema. */
+  const together = ({ allOf, ...whole }: JsonObject, at: Place): JsonObject =>
+    (Array.isArray(allOf) ? allOf : [])
+      .filter(isObject)
+      .reduce((sum, part) => merged(sum, resolved(part, at), (keyword) => at.report(at.path, keyword)), whole);
 
   /** The one rule of this schema in this syntax; its body may refer to it. */
   const named = (schema: JsonObject, at: Place, write: typeof value): string | undefined => {
@@ -286,10 +297,12 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const string = (schema: JsonObject, { syntax, path, report }: Place): string => {
     const { minLength, maxLength } = schema;
     if (!minLength && maxLength === undefined) return text(syntax);
-    const length = quantifier(minLength ?? 0, maxLength);
+    const both = quantifier(minLength ?? 0, maxLength);
+    // Too high a limit does not lift the other one.
+    const length = both ?? quantifier(minLength ?? 0, undefined);
     const counted = length && syntax.string(length);
     if (!counted && minLength) report(path, "minLength");
-    if (!counted && maxLength !== undefined) report(path, "maxLength");
+    if (!(counted && both) && maxLength !== undefined) report(path, "maxLength");
     return counted || text(syntax);
   };
 
@@ -344,10 +357,12 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const declared = isObject(schema.properties) ? schema.properties : ANY;
     const additional = schema.additionalProperties ?? schema.unevaluatedProperties;
     const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
-    const given = [...new Set([...Object.keys(declared), ...required])];
+    const names = namesOf(schema, at);
+    const given = [...new Set([...Object.keys(declared), ...required, ...(names ?? []).map(String)])];
     const keys = sort ? sort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.flatMap((key): Pair[] => {
-      const property = Object.hasOwn(declared, key) ? declared[key] : additional;
+      const isName = names === undefined || names.includes(key);
+      const property = isName && (Object.hasOwn(declared, key) ? declared[key] : additional);
       const isRequired = required.includes(key);
       if (property === false && !isRequired) return [];
       const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
@@ -355,7 +370,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       return [{ body, required: isRequired }];
     });
     const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
-    const rest = additional ?? (keys.length + patterns.length === 0 && !at.closed);
+    const rest = names === undefined && (additional ?? (keys.length + patterns.length === 0 && !at.closed));
     // Which pattern a key matches is not enforced, so its value may follow any of them.
     const [one, ...more] = [...patterns, rest].filter((part) => part !== false);
     const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
@@ -365,6 +380,17 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => rules.rule(`${at.hint}-other`, otherPair(keys, atom, kind)));
     const arranged = at.syntax.object.comma === "" ? inAnyOrder : inTurn;
     return rules.rule(at.hint, row(open, arranged(pairs, other, at.syntax.object, at.hint), close) || '""');
+  };
+
+  /** The names that keys may have, if they are listed. */
+  const namesOf = ({ propertyNames, patternProperties }: JsonObject, at: Place): readonly Json[] | undefined => {
+    if (propertyNames === undefined || propertyNames === true) return undefined;
+    const own = isObject(propertyNames) ? resolved(propertyNames, at) : { not: ANY };
+    const { type = "string", const: _, enum: __, ...others } = own;
+    const words = wordsOf(own);
+    if (type === "string" && !constrains(others) && !(words && patternProperties)) return words;
+    at.report(at.path, "propertyNames");
+    return undefined;
   };
 
   /** Where strings are raw text, hardly any other value can be told from a string, even if the schema allows both. */

@@ -50,6 +50,8 @@ export interface ValueSyntax {
 export type Values = (rules: Rules) => ValueSyntax;
 
 const HEX = "[0-9a-fA-F]";
+/** Behind `\u`: one character, which may be a pair of surrogates. Where characters are counted, half of one would be counted as one. */
+const CODE_POINT = `([0-9a-cefA-CEF] ${HEX}{3} | [dD] ([0-7] ${HEX}{2} | [89abAB] ${HEX}{2} "\\\\u" [dD] [c-fC-F] ${HEX}{2}))`;
 const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
 /** `{"a": 1, "b": [true, null]}` */
@@ -61,8 +63,11 @@ export const asciiValues: Values = (rules) =>
   jsonSyntax(rules, blanks(rules), (json) => rules.choice("word", [json, ascii(json)].map(literal)));
 
 function jsonSyntax(rules: Rules, ws: string, word = literal): ValueSyntax {
-  const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
-  const string = (length = "*"): string => rules.rule("string", `"\\"" ${char}${length} "\\""`);
+  const string = (length = "*"): string => {
+    const code = length === "*" ? `${HEX}{4}` : CODE_POINT;
+    const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${code})`);
+    return rules.rule("string", `"\\"" ${char}${length} "\\""`);
+  };
   return {
     scalar: (value) => word(pythonJson(value)),
     string,
@@ -117,7 +122,7 @@ export const pythonLiterals: Values = (rules) => {
   const ws = blanks(rules);
   const string = (length?: string): string => {
     // An escape that Python does not know is two characters, which matters where they are counted.
-    const escaped = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${HEX}{4} | "U000" ${HEX}{5})` : "[^\\n]";
+    const escaped = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${CODE_POINT} | "U000" ${HEX}{5})` : "[^\\n]";
     const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escaped}`)}${length ?? "*"}`;
     return rules.rule("string", `"'" ${inside("'")} "'" | "\\"" ${inside('"')} "\\""`);
   };

@@ -7,7 +7,7 @@
  * word `null` where null is allowed too. Without a schema, a value that begins with a tag is an object or a list, and any other a string.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
-import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { branches, innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, cut, nameTooLong, tooDeep } from "./steps.ts";
@@ -98,10 +98,8 @@ export function elementArguments({ mark, block, call, item, stops }: ElementForm
   };
 
   const isList = ({ schema }: Element, key: string): boolean => {
-    const types = schemaTypes(schema);
-    return types.includes("array") && types.includes("object")
-      ? key === item
-      : types.includes("array") || (types.length === 0 && key === item);
+    const [list, object] = (["array", "object"] as const).map((type) => schemaTypes(schema).includes(type));
+    return list === object ? key === item : list === true;
   };
 
   /** At the beginning of a value that need not be a string. */
@@ -200,7 +198,7 @@ function endElement(s: Scan, { kind, schema, text }: Element): Step | undefined 
   const { json } = s;
   if (kind === "object" || kind === "list") json.shut();
   else if (kind === "string") json.done();
-  else if (kind === "unknown") endEmpty(s, schemaTypes(schema), text);
+  else if (kind === "unknown") endEmpty(s, schema, text);
   else if (kind === "nullable" && text !== "null") writeString(s, text);
   else {
     const scalar = jsonScalar(text.trim());
@@ -214,14 +212,23 @@ function endElement(s: Scan, { kind, schema, text }: Element): Step | undefined 
   return undefined;
 }
 
-/** An element without content, except blanks: those are the value of a string. */
-function endEmpty(s: Scan, types: readonly string[], blanks: string): void {
+/** An element without content, except blanks: those are the value of a string. Null, if an empty object or list would lack something. */
+function endEmpty(s: Scan, node: SchemaNode | undefined, blanks: string): void {
+  const types = schemaTypes(node);
   const list = types.includes("array");
-  if (list || types.includes("object")) {
+  const isNull = types.includes("null") && node && !branches(node).some((schema) => mayBeEmpty({ schema, root: node.root }));
+  if (!isNull && (list || types.includes("object"))) {
     s.json.open(list);
     s.json.shut();
   } else if (types.includes("null")) s.json.scalar("null");
   else writeString(s, blanks);
+}
+
+/** Whether the schema may allow an object or a list, and an empty one. */
+function mayBeEmpty(node: SchemaNode): boolean {
+  const { required, minItems } = node.schema;
+  const needs = (Array.isArray(required) && required.length > 0) || Number(minItems) > 0;
+  return !needs && schemaTypes(node).some((type) => type === "object" || type === "array");
 }
 
 function writeString({ json }: Scan, text: string): void {
