@@ -44,17 +44,18 @@ export function closing(r: Reader, before: string, quote = r.quote): undefined |
   return true;
 }
 
-/** The next escape: a valid one as written, an invalid one without its backslash. */
+/** The next escape: a valid one as written, an invalid one without its backslash. Single quotes are Python's or JavaScript's, which know `\x1b`. */
 function readEscape(r: Reader): string | undefined {
   const { pos, stop } = r;
   if (pos + 1 >= stop) return undefined;
   const char = r.slice(pos + 1, pos + 2);
-  if (char === "u") {
-    const hex = r.slice(pos + 2, Math.min(pos + 6, stop));
+  const digits = char === "u" ? 4 : char === "x" && r.quote === "'" ? 2 : 0;
+  if (digits > 0) {
+    const hex = r.slice(pos + 2, Math.min(pos + 2 + digits, stop));
     if (HEX.test(hex)) {
-      if (hex.length < 4) return undefined;
-      r.pos += 6;
-      return `\\u${hex}`;
+      if (hex.length < digits) return undefined;
+      r.pos += 2 + digits;
+      return `\\u${hex.padStart(4, "0")}`;
     }
   }
   if (char > "\x7f") {

@@ -38,6 +38,7 @@ import {
   resultContent,
   textOf,
   textThenCalls,
+  thinkingOf,
   thoughtAndText,
   turnsOf,
 } from "./transcript.ts";
@@ -116,11 +117,11 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
 const printedResults = (results: readonly RenderableResult[], { content }: Variant): Pieces =>
   resultPieces(results, (result) => (content ? content(resultContent(result)) : printedResult(result.output)));
 
-/** Only the current turn shows thinking; the last message has a thinking block even if it is empty. */
+/** Only the current turn shows thinking, even if it is blank; the last message always has a thinking block, except QwQ's, which stays as it is. */
 function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: boolean, isLast: boolean): Pieces {
-  if (!thinks && !opens) return textThenCalls(said, callPieces);
+  if (!thinks && (!opens || isLast)) return textThenCalls(said, callPieces);
   const { thinking, text } = thoughtAndText(said);
-  const isShown = thinks && current && (isLast || thinking);
+  const isShown = thinks && current && (isLast || thinking || thinkingOf(said));
   const words = isShown || !thinks ? text.replace(/^\n+/, "") : text;
   return [isShown && thought(thinking), textThenCalls(said, callPieces, words)];
 }

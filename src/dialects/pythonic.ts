@@ -48,9 +48,9 @@ const t = markup([...LFM, "<image>"]);
 const olmo = markup(OLMO);
 
 interface Variant extends TurnMarks {
-  /** The declared tools. `alone`: the request has no system text. */
+  /** The declared tools. `alone`: the request has no system message. */
   readonly tools: (tools: readonly Tool[], alone: boolean) => Pieces;
-  /** The system text of a request with neither tools nor a system text. */
+  /** The system text of a request with neither tools nor a system message, in formats that always have a system turn. */
   readonly none?: Pieces;
   /** The separators between the request's system text and the tools, and between two calls. */
   readonly gap: string;
@@ -161,9 +161,9 @@ Here is a list of functions in JSON format that you can invoke:`;
 
 function render(request: Request, variant: Variant): Rendered {
   const { tools = [] } = request;
-  const { system = [], rest } = leadingSystem(request.messages);
-  const alone = system.length === 0;
-  const head = [variant.system(textOf(system)), tools.length > 0 ? variant.tools(tools, alone) : (alone && variant.none) || ""].filter(
+  const { system, rest } = leadingSystem(request.messages);
+  const alone = system === undefined;
+  const head = [variant.system(textOf(system ?? [])), tools.length > 0 ? variant.tools(tools, alone) : (alone && variant.none) || ""].filter(
     (text) => text !== "",
   );
   const last = rest.findLast((message) => message.role === "assistant")?.content;
@@ -175,7 +175,7 @@ function render(request: Request, variant: Variant): Rendered {
   return {
     ...variant,
     messages: [
-      head.length > 0 && variant.turn("system", joined(head, variant.gap)),
+      (head.length > 0 || variant.none) && variant.turn("system", joined(head, variant.gap)),
       dialogue(turnsOf(rest), {
         other: (role, content) => variant.turn(role, contentPieces(content, { image: variant.image })),
         said: (parts, current) => variant.turn("assistant", said(parts, current)),

@@ -140,6 +140,13 @@ describe("values", () => {
     expect(typed("note", "nullable")).toBe("nullable");
     expect(typed("note", "None")).toBe("None");
   });
+  test("may be Python's, whose strings have its escapes", () => {
+    const call = { id: "call_0", name: "edit", arguments: { tags: ["4\u00a0\u2028°C", "\u001b[1m"] } };
+    for (const variant of qwen3Coder.variants) {
+      const text = promptText(qwen3Coder.renderToolCall(call, { variant }));
+      expect(argumentsOf(qwen3Coder, text), variant).toEqual([call.arguments]);
+    }
+  });
   test("without quotes in Gemma stay as written if a string is allowed, unless they are written like a number", () => {
     const either = [{ name: "f", parameters: { type: "object", properties: { a: { type: ["string", "integer"] } } } }];
     const read = (value: string) =>
