@@ -13,18 +13,20 @@ import type { RenderableResult } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, PRESERVED, STOPS, saidPieces, schemaLines, type Tags, t, thought } from "./dsml.ts";
 import type { Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { hoisted, resultText, type Turn, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 interface Variant extends Tags {
   /** How the generation prompt opens an answer without thinking. */
   readonly none: Pieces;
+  /** An answer is opened behind every user message and all results, even if none follows, and tools follow a system text, even if it is empty. */
+  readonly always?: true;
 }
 
 const TAGS = { word: "function_calls" };
 /** llama.cpp's template, and what the vendor's own encoder writes. */
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "deepseek-v3.2": { ...TAGS, none: t`<think></think>` },
-  "deepseek-ai-v3.2": { ...TAGS, none: t`</think>`, nothing: "\n" },
+  "deepseek-ai-v3.2": { ...TAGS, none: t`</think>`, nothing: "\n", always: true },
 };
 /** What opens an assistant message after a user message and after results; after another assistant message there is no mark. */
 const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
@@ -35,19 +37,23 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   const thinks = options.thinking ?? false;
   const turns = turnsOf(rest);
   const opens = OPENS[rest.at(-1)?.role ?? "system"];
+  /** What opens the answer that the user did not wait for. */
+  const skipped = (open: Pieces, next: Turn | undefined): Pieces =>
+    variant.always && next && next.side !== "assistant" && t`${open}</think>`;
   return {
     bos: t`<｜begin▁of▁sentence｜>`,
     messages: [
-      system && declared ? [system, "\n\n", declared] : [system, declared],
+      system,
+      declared && [(system || variant.always) && "\n\n", declared],
       turns.map((turn, n) => {
-        if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
+        if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}${skipped(OPENS.user, turns[n + 1])}`;
         return turn.rounds.map(({ said, results }, i) => {
           const before = turn.rounds[i - 1];
           const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
           const thinking = said && thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
           return [
             said && [open ? [open, thinking] : [], saidPieces(said, (calls) => callBlock(calls, variant))],
-            results.length > 0 && ["\n\n", resultPieces(results)],
+            results.length > 0 && ["\n\n", resultPieces(results), i === turn.rounds.length - 1 && skipped(OPENS.tool, turns[n + 1])],
           ];
         });
       }),

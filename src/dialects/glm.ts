@@ -87,18 +87,24 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
           return t`<|user|>${gap}${text}${silent && !opens && !text.endsWith("/nothink") && t`/nothink`}`;
         },
         said,
-        results: (results) => t`<|observation|>${resultPieces(results, variant)}`,
+        results: (results) =>
+          results.map((result, i) => [(i === 0 || partsOf(result, variant)) && t`<|observation|>`, resultPieces([result], variant)]),
       }),
     ],
     open: t`<|assistant|>${silent ? [gap, none] : opens && t`<think>`}`,
   };
 }
 
-/** Before GLM-5, a list of text parts becomes one result per part, each as Python prints it: the models were trained on that. */
-const resultPieces = (results: readonly RenderableResult[], { gap, plain }: Variant): Pieces =>
+/**
+ * Before GLM-5, a list of text parts becomes one result per part, each as Python prints it, behind a mark of its own: the models were
+ * trained on that.
+ */
+const partsOf = ({ output }: RenderableResult, { plain }: Variant) => (plain ? undefined : textParts(output));
+
+const resultPieces = (results: readonly RenderableResult[], variant: Variant): Pieces =>
   results
-    .flatMap(({ output }) => (!plain && textParts(output)?.map(pythonLiteral)) || resultText(output))
-    .map((text) => t`${gap}<tool_response>${gap}${text}${gap}</tool_response>`);
+    .flatMap((result) => partsOf(result, variant)?.map(pythonLiteral) ?? resultText(result.output))
+    .map((text) => t`${variant.gap}<tool_response>${variant.gap}${text}${variant.gap}</tool_response>`);
 
 const toolPieces = (tools: readonly Tool[], { gap, tool: written }: Variant): Pieces => t`<|system|>
 # Tools

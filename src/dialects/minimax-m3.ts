@@ -15,7 +15,7 @@ import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
-import { batched, contentPieces, dialogue, leadingSystem, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { batched, contentPieces, dialogue, leadingSystem, resultContent, thinkingOf, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -101,8 +101,9 @@ const turn = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\
 const PLACEHOLDERS = { image: IMAGE, video: VIDEO };
 
 function saidPieces(said: readonly Part[]): Pieces {
-  const thinking = thinkingOf(said);
-  return [thinking ? thought(thinking) : t`</mm:think>`, textOf(said), batched(said, callPieces)];
+  const { thinking, text } = thoughtAndText(said, "<mm:think>", "</mm:think>");
+  const thoughts = thinkingOf(said) || thinking;
+  return [thoughts ? thought(thoughts) : t`</mm:think>`, text, batched(said, callPieces)];
 }
 
 const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;

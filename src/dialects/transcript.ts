@@ -151,12 +151,12 @@ export const textOf = (parts: readonly Part[], separator = ""): string => texts(
 export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking", "");
 
 /** A message's thinking and text. Thinking that a server left in the text counts as thinking, unless the message has a thinking part. */
-export function thoughtAndText(said: readonly Part[]): { thinking: string; text: string } {
+export function thoughtAndText(said: readonly Part[], open = "<think>", close = "</think>"): { thinking: string; text: string } {
   const thinking = thinkingOf(said);
   const text = textOf(said);
-  const [head = "", ...tail] = text.split("</think>");
+  const [head = "", ...tail] = text.split(close);
   if (thinking !== "" || tail.length === 0) return { thinking: withoutOuterLines(thinking), text };
-  return { thinking: withoutOuterLines(head.split("<think>").at(-1) ?? ""), text: (tail.at(-1) ?? "").replace(/^\n+/, "") };
+  return { thinking: withoutOuterLines(head.split(open).at(-1) ?? ""), text: (tail.at(-1) ?? "").replace(/^\n+/, "") };
 }
 
 const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "");
