@@ -9,16 +9,16 @@ import { visible } from "./terminal.ts";
 
 const STDIN = "-";
 
-/** The text of a file or of stdin, piece by piece: one decoder, so that no character is cut. */
+/** The text of a file or of stdin, piece by piece: one decoder, so that no character is cut. A byte order mark is no part of the text. */
 export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefined> {
   if (file === STDIN && process.stdin.isTTY)
     process.stderr.write("dragoman: reading from the terminal; Ctrl-D on an empty line ends the input\n");
-  let decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let decoder = new TextDecoder();
   let isFirst = true;
   const bytes: AsyncIterable<Buffer> = file === STDIN ? process.stdin : createReadStream(file);
   try {
     for await (const chunk of bytes) {
-      if (isFirst && isWide(chunk)) decoder = new TextDecoder("utf-16le", { ignoreBOM: true });
+      if (isFirst) decoder = new TextDecoder(encodingOf(chunk));
       isFirst = false;
       yield decoder.decode(chunk, { stream: true });
     }
@@ -29,7 +29,10 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
 }
 
 /** `>` in Windows PowerShell writes UTF-16, recognized by its byte order mark. */
-const isWide = ([first, second]: Uint8Array): boolean => first === 0xff && second === 0xfe;
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+}
 
 const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder, not a file",
@@ -52,11 +55,11 @@ export const unreadable = (file: string, error: unknown): Complaint =>
 export const unwritable = (path: string, error: unknown): Complaint =>
   new Complaint(`cannot write ${visible(path)}: ${why(error, "there is no such folder")}`, { cause: error });
 
-/** The whole text, without a byte order mark. */
+/** The whole text. */
 export async function readText(file?: string): Promise<string> {
   let text = "";
   for await (const piece of textOf(file)) text += piece;
-  return text.replace(/^\ufeff/, "");
+  return text;
 }
 
 export function parseJson(text: string, file: string): unknown {
