@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { settingOf } from "../dialects/variant.ts";
-import { BadRequest, type Dialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
+import { BadRequest, type Dialect, detectDialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
 import { declaredTools } from "../wires/declared.ts";
 import { Complaint } from "./complaint.ts";
 import { visible } from "./terminal.ts";
@@ -93,9 +93,8 @@ function decodeRequest(body: unknown, file: string): Request {
   }
 }
 
-const DIALECTS = listDialects()
-  .map(({ id }) => id)
-  .join(", ");
+const IDS = listDialects().map(({ id }) => id);
+const DIALECTS = IDS.join(", ");
 export const DIALECT = `the dialect that the model speaks: ${DIALECTS}; optionally with a variant, that is a revision of the model's chat template (json/chatml)`;
 
 /** Parses `--dialect`. */
@@ -103,8 +102,31 @@ export function readDialect(id: string): Dialect {
   try {
     return getDialect(id);
   } catch (error) {
-    throw new Complaint((error as Error).message, { cause: error });
+    const meant = IDS.includes(id.split("/")[0] ?? "") ? undefined : likelyDialect(id);
+    const message = `unknown dialect "${id}" (Did you mean ${meant}?); "dragoman dialects" lists all`;
+    throw new Complaint(meant === undefined ? (error as Error).message : message, { cause: error });
   }
+}
+
+/** What a mistyped dialect, or a model's name in its place, is likely to mean. */
+function likelyDialect(id: string): string | undefined {
+  const near = IDS.map((known) => ({ known, typos: distance(id.toLowerCase(), known) })).sort((a, b) => a.typos - b.typos)[0];
+  if (near && near.typos <= MAX_TYPOS && near.typos < id.length / 2) return near.known;
+  const found = detectDialect({ model: id });
+  return found && settingOf(found);
+}
+
+const MAX_TYPOS = 2;
+
+/** How many characters must be added, removed or replaced to make one word of the other. */
+function distance(word: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
+  for (const char of word) {
+    const next = [row[0]! + 1];
+    for (let n = 0; n < other.length; n++) next.push(Math.min(next[n]! + 1, row[n + 1]! + 1, row[n]! + (char === other[n] ? 0 : 1)));
+    row = next;
+  }
+  return row[other.length]!;
 }
 
 /** Parses `--dialect` where it is passed on as a setting. */
