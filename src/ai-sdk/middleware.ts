@@ -43,6 +43,7 @@ interface Middleware<Version> {
   wrapStream(options: { doStream: unknown; params: unknown }): Promise<never>;
 }
 
+/** Middleware that gives tools to a model that has none: they are explained in the text, and calls are read out of the answer. */
 export function toolsInBand<Version extends "v3" | "v4" = "v3">({ dialect, version }: InBandOptions<Version>): Middleware<Version> {
   const speech = typeof dialect === "string" ? getDialect(dialect) : dialect;
   /** By the transformed parameters. */

@@ -27,6 +27,7 @@ export interface Dragoman extends ProviderV3 {
   (modelId: string): LanguageModelV3;
 }
 
+/** A provider of the AI SDK whose models are those of an engine. */
 export function createDragoman(engine: Engine): Dragoman {
   if (typeof engine?.generate !== "function") throw new TypeError("createDragoman takes an engine: createRemote({ wire, url }) makes one");
   const languageModel = (modelId: string): LanguageModelV3 => new EngineModel(engine, modelId);

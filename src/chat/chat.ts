@@ -76,6 +76,7 @@ const MAX_REPAIRS = 3;
 /** The share of the context that is kept for the answer if the request has no `maxTokens`. */
 const ANSWER_SHARE = 0.25;
 
+/** A conversation with an engine, with tools that run. */
 export function createChat(options: ChatOptions): Chat {
   return new Chat(options);
 }

@@ -2,6 +2,7 @@
 import { Sandbox } from "./sandbox.ts";
 import { type ChatTool, defineTool } from "./tool.ts";
 
+/** Tools that list, read and write the files of this folder, and of no other. */
 export function fileTools(folder: string): ChatTool[] {
   const sandbox = new Sandbox(folder);
   return [

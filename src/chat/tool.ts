@@ -118,6 +118,7 @@ const FOREIGN = [
 
 const NOTHING = { type: "object", properties: {} } as const;
 
+/** A tool with a function that runs it; the types of its arguments follow from the schema. */
 export function defineTool<const S extends JsonObject | StandardSchema = typeof NOTHING>(definition: ToolDefinition<S>): ChatTool {
   const { name, description, readOnly = false, run } = definition;
   if (typeof name !== "string" || name === "") throw new Error("a tool needs a name");

@@ -2,23 +2,23 @@
 import { createReadStream } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { settingOf } from "../dialects/variant.ts";
-import { BadRequest, type Dialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
+import { BadRequest, type Dialect, detectDialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
 import { declaredTools } from "../wires/declared.ts";
 import { Complaint } from "./complaint.ts";
 import { visible } from "./terminal.ts";
 
 const STDIN = "-";
 
-/** The text of a file or of stdin, piece by piece: one decoder, so that no character is cut. */
+/** The text of a file or of stdin, piece by piece: one decoder, so that no character is cut. A byte order mark is no part of the text. */
 export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefined> {
   if (file === STDIN && process.stdin.isTTY)
     process.stderr.write("dragoman: reading from the terminal; Ctrl-D on an empty line ends the input\n");
-  let decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let decoder = new TextDecoder();
   let isFirst = true;
   const bytes: AsyncIterable<Buffer> = file === STDIN ? process.stdin : createReadStream(file);
   try {
     for await (const chunk of bytes) {
-      if (isFirst && isWide(chunk)) decoder = new TextDecoder("utf-16le", { ignoreBOM: true });
+      if (isFirst) decoder = new TextDecoder(encodingOf(chunk));
       isFirst = false;
       yield decoder.decode(chunk, { stream: true });
     }
@@ -29,7 +29,10 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
 }
 
 /** `>` in Windows PowerShell writes UTF-16, recognized by its byte order mark. */
-const isWide = ([first, second]: Uint8Array): boolean => first === 0xff && second === 0xfe;
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+}
 
 const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder, not a file",
@@ -52,11 +55,11 @@ export const unreadable = (file: string, error: unknown): Complaint =>
 export const unwritable = (path: string, error: unknown): Complaint =>
   new Complaint(`cannot write ${visible(path)}: ${why(error, "there is no such folder")}`, { cause: error });
 
-/** The whole text, without a byte order mark. */
+/** The whole text. */
 export async function readText(file?: string): Promise<string> {
   let text = "";
   for await (const piece of textOf(file)) text += piece;
-  return text.replace(/^\ufeff/, "");
+  return text;
 }
 
 export function parseJson(text: string, file: string): unknown {
@@ -90,9 +93,8 @@ function decodeRequest(body: unknown, file: string): Request {
   }
 }
 
-const DIALECTS = listDialects()
-  .map(({ id }) => id)
-  .join(", ");
+const IDS = listDialects().map(({ id }) => id);
+const DIALECTS = IDS.join(", ");
 export const DIALECT = `the dialect that the model speaks: ${DIALECTS}; optionally with a variant, that is a revision of the model's chat template (json/chatml)`;
 
 /** Parses `--dialect`. */
@@ -100,8 +102,31 @@ export function readDialect(id: string): Dialect {
   try {
     return getDialect(id);
   } catch (error) {
-    throw new Complaint((error as Error).message, { cause: error });
+    const meant = IDS.includes(id.split("/")[0] ?? "") ? undefined : likelyDialect(id);
+    const message = `unknown dialect "${id}" (Did you mean ${meant}?); "dragoman dialects" lists all`;
+    throw new Complaint(meant === undefined ? (error as Error).message : message, { cause: error });
   }
+}
+
+/** What a mistyped dialect, or a model's name in its place, is likely to mean. */
+function likelyDialect(id: string): string | undefined {
+  const near = IDS.map((known) => ({ known, typos: distance(id.toLowerCase(), known) })).sort((a, b) => a.typos - b.typos)[0];
+  if (near && near.typos <= MAX_TYPOS && near.typos < id.length / 2) return near.known;
+  const found = detectDialect({ model: id });
+  return found && settingOf(found);
+}
+
+const MAX_TYPOS = 2;
+
+/** How many characters must be added, removed or replaced to make one word of the other. */
+function distance(word: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
+  for (const char of word) {
+    const next = [row[0]! + 1];
+    for (let n = 0; n < other.length; n++) next.push(Math.min(next[n]! + 1, row[n + 1]! + 1, row[n]! + (char === other[n] ? 0 : 1)));
+    row = next;
+  }
+  return row[other.length]!;
 }
 
 /** Parses `--dialect` where it is passed on as a setting. */

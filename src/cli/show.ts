@@ -1,6 +1,9 @@
 /** Prints events for reading: names in one column, contents in another. Neighbouring deltas are joined into one text as they arrive. */
-import type { Event, JsonObject, Part } from "../index.ts";
-import { type Column, counted, Flow, type Palette, plain, type Style, visible } from "./terminal.ts";
+import { isObject } from "../core/json.ts";
+import { numberText } from "../core/numbers.ts";
+import type { Event, Part, ToolCall } from "../index.ts";
+import { parseBody, printBody } from "../wires/raw.ts";
+import { type Column, counted, Flow, type Palette, plain, type Style, visible, widthOf } from "./terminal.ts";
 
 export interface ShowOptions {
   readonly palette: Palette;
@@ -85,7 +88,7 @@ export class EventPrinter {
         const { name, truncated } = event;
         const said = flow.add(`${truncated ? "✂" : "✔"} ${visible(name)}`, (text) => bold((truncated ? yellow : green)(text)));
         const note = truncated ? flow.add("  cut off inside the call: never run it", yellow) : "";
-        return said + note + (brief ? "" : argumentLines(event.arguments, this.#column));
+        return said + note + (brief ? "" : argumentLines(event, this.#column));
       }
       case "malformed":
         return flow.add(`✘ ${event.code}: ${event.reason}`, red) + (brief ? "" : flow.newLine() + flow.add(event.raw, dim));
@@ -103,14 +106,16 @@ function deltaOf(event: Event): string | undefined {
   return event.type === "text" || event.type === "thinking-delta" || event.type === "refusal" ? event.text : undefined;
 }
 
-/** The arguments of a call, each after a line break. Long ones are shortened. */
-function argumentLines(args: JsonObject, { palette, indent, width }: Column): string {
-  const entries = Object.entries(args).map(([key, value]) => [visible(key), value] as const);
-  const keyWidth = Math.min(MAX_KEY, Math.max(0, ...entries.map(([key]) => key.length)));
-  const lines = entries.map(([key, value]) => {
+/** The arguments of a call, each after a line break. Long ones are shortened, but every digit of a long number is shown. */
+function argumentLines(call: Pick<ToolCall, "arguments" | "json">, { palette, indent, width }: Column): string {
+  const read = call.json === undefined ? undefined : parseBody(call.json);
+  const args = isObject(read) ? read : call.arguments;
+  const textOf = (key: string, value: unknown) => (typeof value === "string" ? value : (numberText(args, key, value) ?? printBody(value)));
+  const entries = Object.entries(args).map(([key, value]) => [visible(key), textOf(key, value)] as const);
+  const keyWidth = Math.min(MAX_KEY, Math.max(0, ...entries.map(([key]) => widthOf(key))));
+  const lines = entries.map(([key, text]) => {
     const column: Column = { palette, width, indent: indent + 2 + keyWidth + 2 };
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    const gap = key.length > keyWidth ? `\n${" ".repeat(column.indent)}` : " ".repeat(keyWidth + 2 - key.length);
+    const gap = widthOf(key) > keyWidth ? `\n${" ".repeat(column.indent)}` : " ".repeat(keyWidth + 2 - widthOf(key));
     return `\n${" ".repeat(indent + 2)}${palette.cyan(key)}${gap}${shortened(new Flow(column).add(text), column)}`;
   });
   return lines.join("");
@@ -131,7 +136,7 @@ export function partLines(parts: readonly Part[], { palette, width }: Pick<ShowO
     const flow = new Flow({ ...column, indent: 4 });
     switch (part.type) {
       case "tool-call":
-        return `${bold(green("tool-call"))}  ${bold(visible(part.name))}  ${dim(visible(part.id))}${part.truncated ? yellow("  truncated") : ""}${argumentLines(part.arguments, column)}`;
+        return `${bold(green("tool-call"))}  ${bold(visible(part.name))}  ${dim(visible(part.id))}${part.truncated ? yellow("  truncated") : ""}${argumentLines(part, column)}`;
       case "malformed":
         return `${bold(red("malformed"))}\n    ${flow.add(part.raw)}`;
       case "media":

@@ -6,6 +6,7 @@ export function checkText(text: unknown): void {
 }
 
 const ROLES = ["system", "developer", "user", "assistant", "tool"];
+const PARTS = ["text", "media", "thinking", "tool-call", "malformed"];
 
 export function checkRequest({ messages, tools = [] }: Request): void {
   if (!Array.isArray(messages)) throw new TypeError("messages must be a list");
@@ -14,8 +15,17 @@ export function checkRequest({ messages, tools = [] }: Request): void {
     if (!ROLES.includes(message.role)) throw new TypeError(`${at}.role must be one of ${ROLES.join(", ")}`);
     if (message.role === "tool") {
       if (message.output === undefined) throw new TypeError(`${at} must be { role: "tool", id, name, output }`);
-    } else if (!Array.isArray(message.content)) throw new TypeError(`${at}.content must be a list like [{ type: "text", text }]`);
+      continue;
+    }
+    if (!Array.isArray(message.content)) throw new TypeError(`${at}.content must be a list like [{ type: "text", text }]`);
+    const other = message.content.findIndex((part) => !PARTS.includes(part?.type));
+    if (other >= 0) throw new TypeError(`${at}.content[${other}].type must be one of ${PARTS.join(", ")}`);
   }
-  for (const [i, { name }] of tools.entries())
-    if (typeof name !== "string") throw new TypeError(`tools[${i}] must be like { name, description, parameters }`);
+  checkTools(tools);
+}
+
+export function checkTools(tools: Request["tools"] | readonly unknown[]): void {
+  if (!Array.isArray(tools)) throw new TypeError("tools must be a list");
+  const other = tools.findIndex((tool) => typeof tool?.name !== "string");
+  if (other >= 0) throw new TypeError(`tools[${other}] must be like { name, description, parameters }`);
 }

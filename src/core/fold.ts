@@ -7,12 +7,14 @@ import { NO_MARKS, Reader } from "./reader.ts";
 
 export type { Fold } from "./folding.ts";
 
+/** The response of a whole answer. For events that are still coming, use `createFold`. */
 export function collect(events: Iterable<Event>): Response {
   const fold = createFold();
   for (const event of events) fold.add(event);
   return fold.response();
 }
 
+/** Makes a response of events while they arrive. */
 export function createFold(): Fold {
   return new Folding(() => new PartialArguments());
 }

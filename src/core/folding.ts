@@ -1,6 +1,7 @@
 /** Folds the events of one answer into a response. `fold.ts` adds the partial arguments of a call that is still being written. */
 import type { Event, Opaque, OpenCall, Part, Response } from "./nouns.ts";
 
+/** A response that grows with each event. */
 export interface Fold {
   add(event: Event): void;
   /** The answer so far. */

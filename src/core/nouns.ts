@@ -44,6 +44,7 @@ export interface Thinking {
   state?: Opaque[];
 }
 
+/** A call of a tool in an assistant's message. */
 export interface ToolCall {
   type: "tool-call";
   id: string;
@@ -66,8 +67,10 @@ export interface Malformed {
   state?: Opaque[];
 }
 
+/** Why a call cannot be read (docs/events.md). */
 export type MalformedCode = "no-name" | "bad-arguments" | "empty" | "too-long" | "too-deep";
 
+/** A piece of what an assistant said. */
 export type Part = Text | Media | Thinking | ToolCall | Malformed;
 
 /** The outcome of a call. A string output is text; an object stays an object. */
@@ -81,11 +84,13 @@ export interface ToolResult {
   state?: Opaque[];
 }
 
+/** A message of the conversation. An assistant's parts are in the order in which they were said. */
 export type Message =
   | { role: "system" | "developer" | "user"; content: (Text | Media)[]; state?: Opaque[] }
   | { role: "assistant"; content: Part[]; state?: Opaque[] }
   | ToolResult;
 
+/** A tool that the model may call. `parameters` is a JSON Schema. */
 export interface Tool {
   name: string;
   description?: string;
@@ -100,6 +105,7 @@ export interface Tool {
   state?: Opaque[];
 }
 
+/** Whether the model may call tools, must call one, and which. `allowed`: only these. */
 export type ToolChoice = "auto" | "none" | "required" | { name: string } | { allowed: string[]; required?: true };
 
 /** Something that the target cannot express. It is never dropped in silence. */
@@ -130,6 +136,7 @@ export interface Sampling {
   repeatPenalty?: number;
 }
 
+/** What is asked of a model, whatever its API. */
 export interface Request {
   /** The wire that the request came in: to servers of the same wire, its own words are sent unchanged. */
   from?: WireId;
@@ -165,6 +172,7 @@ export type ErrorCode =
   | "malformed-call"
   | "internal";
 
+/** An error, whatever the API that reported it. */
 export interface ErrorInfo {
   code: ErrorCode;
   message: string;
@@ -214,6 +222,7 @@ export interface ToolEnd {
   state?: Opaque[];
 }
 
+/** One thing that happened in a model's answer (docs/events.md). */
 export type Event =
   | { type: "start"; id?: string; model?: string }
   | { type: "text"; text: string; state?: Opaque[] }

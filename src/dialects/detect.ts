@@ -11,11 +11,11 @@ export type Confidence = "certain" | "likely" | "possible";
 
 export interface Clues {
   /** A hub id, an Ollama tag, an LM Studio key, a file's name or path. */
-  model?: string;
+  model?: string | undefined;
   /** The text of its chat template. */
-  template?: string;
+  template?: string | undefined;
   /** The beginning of an output. */
-  sample?: string;
+  sample?: string | undefined;
 }
 
 export interface Detection {

@@ -65,8 +65,10 @@ export type DialectId =
   | "solar-open"
   | "xlam";
 
+/** How models of one family write tool calls, thinking and prompts. */
 export interface Dialect {
   readonly id: string;
+  /** Its name, for people to read. */
   readonly title: string;
   /** Model families that speak it. */
   readonly models: string[];
@@ -80,18 +82,25 @@ export interface Dialect {
   readonly variant?: string;
   /** Further stops by variant: strings that models of other variants may write as text. */
   readonly variantStops?: Readonly<Record<string, readonly string[]>>;
+  /** Makes a scanner for one output of a model. */
   createScanner(options?: ScannerOptions): Scanner;
   /** What a good prompt needs beyond the template's bytes; engines call it before `render`. */
   adapt?(request: Request): Request;
+  /** The whole prompt, as the model's own template writes it; `promptText` makes a text of it. */
   render(request: Request, options?: RenderOptions): Prompt;
+  /** The declarations of tools alone. */
   renderTools(tools: readonly Tool[], options?: VariantOptions): Prompt;
+  /** One call, as the model writes it. */
   renderToolCall(call: RenderableCall, options?: VariantOptions): Prompt;
+  /** Several calls of one answer. */
   renderToolCalls(calls: readonly RenderableCall[], options?: VariantOptions): Prompt;
+  /** The results of calls, as the model gets them back. */
   renderToolResults(results: readonly RenderableResult[], options?: VariantOptions): Prompt;
+  /** A thought, as the model writes it; empty if the dialect has no thinking. */
   renderThinking(text: string): Prompt;
   /** The convention explained to a model that was not trained on it. */
   instructions(tools: readonly Tool[], options?: VariantOptions): string;
-  /** Throws if a call is required and there is no tool for it. */
+  /** What makes a model keep to its tools while it writes. Throws if a call is required and there is no tool for it. */
   grammar?(tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions): Grammar;
 }
 
@@ -100,9 +109,11 @@ export type RenderableCall = Pick<ToolCall, "name" | "arguments"> & Partial<Omit
 /** A result to render: a tool message, or just a name and the output. */
 export type RenderableResult = Pick<ToolResult, "name" | "output"> & Partial<ToolResult>;
 
-/** Turns the model's text into events, however it is cut into pieces. `flush` says that no more will come. */
+/** Turns one output of a model into events, however it is cut into pieces. */
 export interface Scanner {
+  /** The events that the next piece of the output completes. */
   feed(text: string): Event[];
+  /** The output has ended: the events that were still waiting. Each output needs a scanner of its own. */
   flush(): Event[];
 }
 
@@ -113,40 +124,47 @@ export interface Scanner {
 export type CallsInThinking = "ignore" | "promote-if-unclosed" | "promote";
 
 export interface ScannerOptions {
-  tools?: readonly Tool[];
+  /** The declared tools: for the types of values, and for names that the model wrote with a prefix. */
+  tools?: readonly Tool[] | undefined;
   /** What the output continues: its tail sets the start state. */
-  prompt?: Prompt | string;
-  startInThinking?: boolean;
-  callsInThinking?: CallsInThinking;
-  maxCallChars?: number;
-  maxDepth?: number;
-  mintId?: (n: number) => string;
+  prompt?: Prompt | string | undefined;
+  /** Whether the output begins inside thinking. Default: as the prompt says. */
+  startInThinking?: boolean | undefined;
+  /** Default: by dialect. */
+  callsInThinking?: CallsInThinking | undefined;
+  /** A longer call is malformed. Default: 8,388,608. */
+  maxCallChars?: number | undefined;
+  /** How deep arguments may nest. Default: 256. */
+  maxDepth?: number | undefined;
+  /** Makes the id of a call to which the model gave none, from its `index`. */
+  mintId?: ((n: number) => string) | undefined;
 }
 
 export interface VariantOptions {
   /** A revision of the template. Default: the reference. */
-  variant?: string;
+  variant?: string | undefined;
 }
 
 export interface RenderOptions extends VariantOptions {
-  /** On by default. */
-  addGenerationPrompt?: boolean;
+  /** Whether to end with the header that makes the model answer. On by default. */
+  addGenerationPrompt?: boolean | undefined;
   /** Whether the model is to think. Overrides `request.thinking`. */
-  thinking?: boolean;
-  /** Off by default: most tokenizers add it. */
-  bos?: boolean;
-  now?: Date;
+  thinking?: boolean | undefined;
+  /** Whether to begin with the beginning-of-sequence token. Off by default: most tokenizers add it. */
+  bos?: boolean | undefined;
+  /** The date, for templates that write one. Default: today. */
+  now?: Date | undefined;
 }
 
 export interface GrammarOptions {
   /** The template revision whose form the calls must have. Default: any. */
-  variant?: string;
+  variant?: string | undefined;
   /** `false`: at most one call. */
-  parallelCalls?: boolean;
+  parallelCalls?: boolean | undefined;
   /** Whether the prompt ends inside a thinking block. Default: it does not, but the model may open one. */
-  startInThinking?: boolean;
+  startInThinking?: boolean | undefined;
   /** The schema that an answer without calls must follow. */
-  output?: JsonObject;
+  output?: JsonObject | undefined;
 }
 
 /** Constrains the model's output to the format of calls, the declared names and the tools' schemas. */

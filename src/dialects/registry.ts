@@ -105,6 +105,7 @@ const DIALECTS: readonly Dialect[] = [
   xlam,
 ].map(withGrammar);
 
+/** All dialects, with their grammars. */
 export function listDialects(): Dialect[] {
   return [...DIALECTS];
 }

@@ -1,10 +1,14 @@
 /** A dialect in one revision of its models' template. Settings write it in one word: `hermes/qwen2.5-7b-instruct`. */
 import type { Dialect, VariantOptions } from "./dialect.ts";
 
+export function checkVariant({ id, variants }: Pick<Dialect, "id" | "variants">, variant: string): void {
+  if (!variants.includes(variant)) throw new Error(`unknown variant "${variant}" of ${id}; known: ${variants.join(", ")}`);
+}
+
 /** The dialect with this revision as its default. Throws if it has no such revision. */
 export function inVariant(dialect: Dialect, variant: string): Dialect {
-  const { id, variants, stops, variantStops, grammar } = dialect;
-  if (!variants.includes(variant)) throw new Error(`unknown variant "${variant}" of ${id}; known: ${variants.join(", ")}`);
+  const { stops, variantStops, grammar } = dialect;
+  checkVariant(dialect, variant);
   const set = <O extends VariantOptions>(options?: O) => ({ ...options, variant: options?.variant ?? variant });
   return {
     ...dialect,

@@ -3,11 +3,15 @@ import type { Event, Request, Warning, WireId } from "../core/nouns.ts";
 import type { Dialect, Prompt } from "../dialects/dialect.ts";
 import type { Headers, ModelInfo } from "../wires/wire.ts";
 
+/** Sends requests to models and gives their answers as events. */
 export interface Engine {
   /** Ends with exactly one `finish` and never throws: an error is a `finish`, too. An abort is an error with the code `aborted`. */
   generate(request: Request, options?: GenerateOptions): AsyncIterable<Event>;
+  /** How many tokens the prompt of this request has. */
   countTokens(request: Request, options?: CallOptions): Promise<TokenCount>;
+  /** The models that requests may name. */
   models(options?: CallOptions): Promise<ModelInfo[]>;
+  /** Ends connections and frees what the engine holds. */
   close(): Promise<void>;
   /** What `generate` would send, for debugging; nothing is sent. */
   preview?(request: Request): Promise<Preview>;

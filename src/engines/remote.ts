@@ -49,6 +49,7 @@ export interface RemoteOptions extends ServerAddress {
   cloud?: boolean | undefined;
 }
 
+/** An engine for any HTTP API of the five wires. */
 export function createRemote(options: RemoteOptions): Remote & Disposing {
   return disposing(new Remote(options));
 }

@@ -49,6 +49,7 @@ export interface LocalSettings {
   readonly limits?: Limits | undefined;
 }
 
+/** Reads the text of the gateway's configuration file (TOML). Throws `ConfigError`. */
 export function readConfig(text: string, file: string, environment: Environment = process.env): Settings {
   const root = readToml(text, file, environment).only("server", "cors", "upstreams", "models", "aliases");
   const [locals, upstreams]: [Record<string, LocalSettings>, Record<string, UpstreamSettings>] = [{}, {}];

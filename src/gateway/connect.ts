@@ -32,6 +32,7 @@ export interface UpstreamSettings {
   readonly profile?: WireProfile | undefined;
 }
 
+/** The engine for one upstream of a gateway. */
 export function createUpstream(wire: Speech, settings: UpstreamSettings): Engine {
   const { limits } = settings;
   const engine = wire === "completions" ? completionsAt(settings) : remoteAt(wire, settings);

@@ -26,6 +26,7 @@ interface Tally {
   fragments: number;
 }
 
+/** Metrics for Prometheus. */
 export const createMetrics = (): Metrics => new Prometheus();
 
 class Prometheus implements Metrics {

@@ -6,9 +6,10 @@ import { renderWithTemplate, TemplateError, type TemplateOptions } from "./rende
 
 export interface CompareOptions extends Pick<TemplateOptions, "bosToken" | "eosToken" | "now"> {
   /** Default: all are tried. */
-  variant?: string;
+  variant?: string | undefined;
 }
 
+/** A probe that the dialect and the template render differently. */
 export interface Difference {
   /** The name of the probe. */
   probe: string;
@@ -30,6 +31,7 @@ export interface Comparison {
   differences: Difference[];
 }
 
+/** Tells whether a dialect renders the same prompts as a template, and where they differ first. */
 export async function compareTemplate(dialect: Dialect, template: string, options: CompareOptions = {}): Promise<Comparison> {
   const { variant, now = new Date(), eosToken = dialect.stops[0] ?? "" } = options;
   const theirs = await Promise.all(Object.values(PROBES).map((request) => rendered(template, request, { ...options, now, eosToken })));

@@ -9,10 +9,10 @@ import { helpers, mend } from "./mend.ts";
 
 export interface TemplateOptions extends Omit<RenderOptions, "variant" | "bos"> {
   /** From the tokenizer's configuration. Default: empty, because most tokenizers add the BOS token themselves. */
-  bosToken?: string;
-  eosToken?: string;
+  bosToken?: string | undefined;
+  eosToken?: string | undefined;
   /** Further variables for this template. */
-  variables?: Readonly<Record<string, Json>>;
+  variables?: Readonly<Record<string, Json>> | undefined;
 }
 
 /** The template is broken, refuses the conversation, or cannot be run by the package. */
@@ -20,6 +20,7 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
+/** The prompt that a model's own Jinja template gives. Throws `TemplateError`. */
 export async function renderWithTemplate(template: string, request: Request, options: TemplateOptions = {}): Promise<string> {
   const { Template } = await loadJinja();
   const numerals = new Numerals(request);

@@ -112,6 +112,7 @@ export const argumentsValue = (call: { arguments: JsonObject; json?: string | un
 export const withoutSeparators = (json: string): string =>
   /[\u2028\u2029]/.test(json) ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : json;
 
+/** Prints a body as JSON. The arguments of calls and large numbers keep their bytes, which `JSON.stringify` would change. */
 export function printBody(body: unknown): string {
   const met: string[] = [];
   texts = met;

@@ -16,4 +16,5 @@ export function getWire(id: WireId): Wire {
   return wire;
 }
 
+/** All wires. */
 export const listWires = (): Wire[] => [...WIRES];

@@ -1,24 +1,32 @@
 /** What every wire offers. One file per wire exports one `Wire`; nothing outside this folder knows an API's JSON or its stream. */
 import type { ErrorInfo, Event, Finish, JsonObject, Request, Response, Warning, WireId } from "../core/nouns.ts";
 
+/** An HTTP API: translates its requests, answers, streams and errors. */
 export interface Wire {
   readonly id: WireId;
 
   // Towards a client: its requests come in, answers go out.
 
-  /** Throws `BadRequest`. */
+  /** Reads a client's request. Throws `BadRequest`. */
   decodeRequest(input: WireInput): Request;
+  /** The body of a whole answer; `printBody` prints it. */
   encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
+  /** Writes the stream of an answer, event by event. */
   createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
   /** Whether this API has a finish reason for the error that ended an answer: then it is sent as an answer, not as an error. Absent: never. */
   hasReason?(finish: Finish): boolean;
+  /** The answer that reports an error. */
   encodeError(error: ErrorInfo, request?: Request, options?: EncoderOptions): WireOutput & { status: number };
 
   // Towards a server: requests go out, its answers come in.
 
+  /** The request for a server. `context` is needed to read the answer. */
   encodeRequest(request: Request, profile?: WireProfile): WireOutput & { path: string; context: WireContext };
+  /** Reads the body of a whole answer. */
   decodeResponse(body: unknown, context?: WireContext): Response;
+  /** Reads the stream of an answer. */
   createStreamDecoder(context?: WireContext): StreamDecoder;
+  /** Reads an answer whose status is an error. */
   decodeError(status: number, headers: Headers, body: unknown): ErrorInfo;
 
   // Besides chat: lists of models, and token counts where the API has them (`decodeRequest` reads those requests, too).
@@ -63,16 +71,16 @@ export interface WireOutput {
 }
 
 export interface EncoderOptions {
-  now?: () => Date;
-  mintId?: (n: number) => string;
+  now?: (() => Date) | undefined;
+  mintId?: ((n: number) => string) | undefined;
   /** The HTTP status that an error is sent with, if it is not the wire's own for this error. */
   status?: number | undefined;
   /** Called for anything in the answer that this wire cannot express: a call that was cut, another provider's extension. */
-  warn?: (warning: Warning) => void;
+  warn?: ((warning: Warning) => void) | undefined;
   /** How long the answer has taken so far and until its first content, in milliseconds. */
   spent?: (() => { ms: number; firstMs?: number | undefined }) | undefined;
   /** A rough count of the prompt's tokens, for a wire that must name a number before the server has counted them. */
-  estimate?: () => number;
+  estimate?: (() => number) | undefined;
   /** Called with each item, and each turn, that the client may later refer to by id instead of sending it back. */
   keep?: ((id: string, item: Draft) => void) | undefined;
 }

@@ -64,7 +64,11 @@ describe("a mistake is one line, and exit code 2", () => {
 
   test.each<[string[], string]>([
     [["scan"], `give the dialect that the model speaks (as in --dialect gemma4); known: ${known}`],
-    [["scan", "-d", "gemma"], `unknown dialect "gemma"; known: ${known}`],
+    [["scan", "-d", "klingon"], `unknown dialect "klingon"; known: ${known}`],
+    [["scan", "-d", "gema4"], 'unknown dialect "gema4" (Did you mean gemma4?); "dragoman dialects" lists all'],
+    [["scan", "-d", "Kimi_K2"], 'unknown dialect "Kimi_K2" (Did you mean kimi-k2?); "dragoman dialects" lists all'],
+    [["render", "-d", "qwen3:8b"], 'unknown dialect "qwen3:8b" (Did you mean hermes/qwen3-0.6b?); "dragoman dialects" lists all'],
+    [["grammar", "-d", "gpt-oss"], 'unknown dialect "gpt-oss" (Did you mean harmony/gpt-oss-120b?); "dragoman dialects" lists all'],
     [["render", "-d", "\x1b[31m"], `unknown dialect "\\x1b[31m"; known: ${known}`],
     [["scan", "-d", "gemma4", "nowhere.txt"], "cannot read nowhere.txt: there is no such file"],
     [["scan", "-d", "gemma4", "src"], "cannot read src: it is a folder, not a file"],

@@ -17,9 +17,18 @@ describe("input", () => {
   test("from a file", () => expect(merged(scanOf("", files.file("output.txt", output)))).toEqual(expected));
   test("a dash means the pipe", () => expect(merged(scanOf(output, "-"))).toEqual(expected));
   test("empty input gives no events", () => expect(scanOf("")).toEqual([]));
-  test("a byte order mark stays, and bytes that are not UTF-8 are replaced", () => {
-    const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xff, 0x62]);
-    expect(textOf(eventsOf(dragoman(["scan", "-d", "gemma4"], bytes)))).toBe("\ufeffa\ufffdb");
+  test("bytes that are not UTF-8 are replaced", () => {
+    const bytes = new Uint8Array([0x61, 0xff, 0x62]);
+    expect(textOf(eventsOf(dragoman(["scan", "-d", "gemma4"], bytes)))).toBe("a\ufffdb");
+  });
+  test.each([
+    ["UTF-8", (text: string) => Buffer.from(text)],
+    ["UTF-16", (text: string) => Buffer.from(text, "utf16le")],
+    ["UTF-16, big-endian", (text: string) => Buffer.from(text, "utf16le").swap16()],
+  ])("a byte order mark is no text before a call: %s", (_, encoded) => {
+    const bytes = encoded('\ufeff{"name": "f", "arguments": {"city": "Malmö"}}\n');
+    const [end, ...more] = endsOf(eventsOf(dragoman(["scan", "-d", "json"], bytes)));
+    expect({ end: end?.arguments, more }).toEqual({ end: { city: "Malmö" }, more: [] });
   });
 });
 
@@ -148,6 +157,11 @@ tool-end        ✂ g  cut off inside the call: never run it
 1 call, 1 cut off
 `,
     );
+  });
+  test("shows numbers as the model wrote them, and aligns wide characters", () => {
+    const shown = read('<|tool_call>call:f{城市:<|"|>Oslo<|"|>,id:12345678901234567890,in:[{deep:9007199254740993}]}<tool_call|>');
+    expect(shown).toContain("\n                  城市  Oslo\n                  id    12345678901234567890\n");
+    expect(shown).toContain('\n                  in    [{"deep":9007199254740993}]\n');
   });
   test("says why a call is malformed", () => {
     expect(read("<|tool_call>oops<tool_call|>")).toBe(

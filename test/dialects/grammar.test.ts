@@ -1395,7 +1395,7 @@ describe("formats for future dialects", () => {
   const good = { path: "a < b\n </c>", mode: "w", lines: "3", tags: '["x", "<y>"]', meta: '{"x": null}' };
 
   test.each(formats)("XML parameters: %s", (_, format, between, text) => {
-    const grammar = grammarOf(format, { preserved: [] })([file], "required");
+    const grammar = grammarOf(format, { id: "x", variants: [], preserved: [] })([file], "required");
     const { path, lines, mode } = good;
     for (const args of [good, { path, lines }, { path: "", mode, lines }]) expect(accepts(grammar, text(args)), text(args)).toBe(true);
     if (!format.section) expect(accepts(grammar, text(good) + between + text(good))).toBe(true);
@@ -1413,8 +1413,8 @@ describe("formats for future dialects", () => {
 
   test("XML parameters: a call without arguments, and undeclared keys", () => {
     const [, format, , text] = formats[1]!;
-    expect(accepts(grammarOf(format, { preserved: [] })([{ name: "write_file" }], "required"), text({}))).toBe(true);
-    const open = grammarOf(format, { preserved: [] })(
+    expect(accepts(grammarOf(format, { id: "x", variants: [], preserved: [] })([{ name: "write_file" }], "required"), text({}))).toBe(true);
+    const open = grammarOf(format, { id: "x", variants: [], preserved: [] })(
       [{ name: "write_file", parameters: { type: "object", additionalProperties: true } }],
       "required",
     );
@@ -1429,7 +1429,7 @@ describe("formats for future dialects", () => {
       section: { begin: "<|tool_call_start|>[", end: "]<|tool_call_end|>" },
       words: ["<|tool_call_start|>"],
     };
-    const grammar = grammarOf(format, { preserved: [] })([file, { name: "now" }], "required");
+    const grammar = grammarOf(format, { id: "x", variants: [], preserved: [] })([file, { name: "now" }], "required");
     const list = (...calls: string[]) => `<|tool_call_start|>[${calls.join(", ")}]<|tool_call_end|>`;
     for (const call of [
       "write_file(path='a', lines=3)",

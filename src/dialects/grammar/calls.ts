@@ -2,9 +2,12 @@
  * A dialect's grammar, from a description of how its calls look. The grammar begins with its own trigger, so that the same rules serve
  * when a trigger arms it (`auto`) and when it applies from the first token on (`required`, a named tool).
  */
+import { checkTools } from "../../core/check.ts";
+import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Tool, ToolChoice } from "../../core/nouns.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../dialect.ts";
 import { compactJson } from "../print.ts";
+import { checkVariant } from "../variant.ts";
 import { blanks, literal, optional, Rules, row, until } from "./gbnf.ts";
 import { schemaRules } from "./schema.ts";
 import { jsonValues, type Values } from "./values.ts";
@@ -68,9 +71,12 @@ export const jsonCall = (name: string, key: "arguments" | "parameters" = "argume
   `{"name": ${compactJson(name)}, "${key}": `;
 
 /** Makes the `grammar` of a dialect. */
-export function grammarOf(format: CallFormat, { preserved, variant }: Speaker): NonNullable<Dialect["grammar"]> {
+export function grammarOf(format: CallFormat, dialect: Speaker): NonNullable<Dialect["grammar"]> {
   return (tools, toolChoice, options) => {
-    const writer = writerOf(format, { ...(variant !== undefined && { variant }), ...options }, preserved);
+    const variant = options?.variant ?? dialect.variant;
+    if (variant !== undefined) checkVariant(dialect, variant);
+    checkTools(tools);
+    const writer = writerOf(format, { ...options, variant }, dialect.preserved);
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
     const answer = options?.output && !forced ? writer.answer(options.output) : undefined;
@@ -80,11 +86,13 @@ export function grammarOf(format: CallFormat, { preserved, variant }: Speaker): 
   };
 }
 
-type Speaker = Pick<Dialect, "preserved" | "variant">;
+type Speaker = Pick<Dialect, "id" | "variants" | "preserved" | "variant">;
 
 /** The tools that may be called, and whether one must be. */
 function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly Tool[]; forced: boolean } {
   if (choice === "auto" || choice === "none") return { chosen: choice === "auto" ? tools : [], forced: false };
+  if (choice !== "required" && !(isObject(choice) && ("name" in choice || "allowed" in choice)))
+    throw new TypeError('the tool choice must be "auto", "none", "required", { name } or { allowed }');
   const names = choice === "required" ? undefined : "name" in choice ? [choice.name] : choice.allowed;
   const forced = choice === "required" || "name" in choice || choice.required === true;
   const chosen = names ? tools.filter(({ name }) => names.includes(name)) : tools;
@@ -221,6 +229,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
 
     /** The body of an answer without calls. */
     answer: (schema: JsonObject): string => {
+      if (!isObject(schema)) throw new TypeError("a schema must be an object");
       const write = schemaRules(rules, jsonValues(rules));
       const json = write(schema, "answer", (path, keyword) => report("", path, keyword));
       return inRow(format, format.answer ?? [ARGUMENTS], json);
@@ -282,5 +291,7 @@ const NONE: JsonObject = { type: "object", properties: {} };
 const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
 /** The grammar of structured output: one JSON value by this schema, and nothing else. */
-export const schemaGrammar = (schema: JsonObject): Grammar =>
-  grammarOf({ values: jsonValues, call: () => [], words: [] }, { preserved: [] })([], "auto", { output: schema });
+export function schemaGrammar(schema: JsonObject): Grammar {
+  const writer = writerOf({ values: jsonValues, call: () => [], words: [] }, {}, []);
+  return writer.whole([writer.answer(schema)]);
+}

@@ -2,7 +2,7 @@
  * The scanner's state, and the only place where events are made. A character that was read leaves as text or thinking, or waits for the next
  * event that has a `raw`: nothing can be lost. What a dialect adds is a table of marks and a few steps.
  */
-import { checkText } from "../../core/check.ts";
+import { checkText, checkTools } from "../../core/check.ts";
 import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { NO_LIMIT } from "../../core/reader.ts";
@@ -97,6 +97,7 @@ export class Scan extends RawReader implements Scanner {
     super(options.maxDepth ?? 256);
     this.table = table;
     this.tools = options.tools ?? [];
+    checkTools(this.tools);
     this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
     this.#ids = new Ids(options.mintId ?? mintId);
     this.step = table.start;

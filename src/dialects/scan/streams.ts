@@ -43,6 +43,7 @@ async function* chunksOf(stream: ReadableStream<string>): AsyncGenerator<string,
   }
 }
 
+/** The same as a transform, for `text.pipeThrough(scannerStream(dialect))`. */
 export function scannerStream(dialect: DialectScanner, options?: ScannerOptions): TransformStream<string, Event> {
   const scanner = scannerOf(dialect, options);
   return new TransformStream<string, Event>({

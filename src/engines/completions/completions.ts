@@ -36,6 +36,7 @@ export interface CompletionsOptions extends ServerAddress {
   dialect?: DialectSetting | undefined;
 }
 
+/** An engine for a server that completes text: the dialect renders the prompt and reads the answer. */
 export const createCompletions = (options: CompletionsOptions): Completions & Disposing =>
   disposing(new Completions(new Connection(options), options.dialect));
 

@@ -25,6 +25,7 @@ export interface InbandOptions {
   dialect?: DialectSetting | undefined;
 }
 
+/** Gives tools to an engine that has none: they are explained in the text, and calls are read out of the answer. */
 export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions = {}): Engine & Disposing {
   const finder = new DialectFinder(dialect, engine.about?.bind(engine));
   const dialectOf = async (model: string, options: CallOptions): Promise<Dialect> => {

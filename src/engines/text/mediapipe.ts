@@ -20,6 +20,7 @@ export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close"
   generateResponse(query: string, listener: (partial: string, done: boolean) => void): Promise<string>;
 };
 
+/** An engine of a model that MediaPipe has loaded. */
 export const createMediaPipe = (inference: MediaPipeInference, options: TextEngineOptions): Engine & Disposing =>
   createTextEngine(mediaPipeRuntime(inference), options);
 

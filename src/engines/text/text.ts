@@ -18,6 +18,7 @@ import { Quotes } from "../quotes.ts";
 import { marksOf, quotedUnder, rendered } from "../rendered.ts";
 import { Writer } from "../writer.ts";
 
+/** Anything that continues a text. */
 export interface TextRuntime {
   /** The model's output for the prompt, in any pieces, including control tokens. If the consumer stops iterating, the model must stop. */
   generate(prompt: Prompt, options: TextOptions): AsyncIterable<string>;
@@ -58,6 +59,7 @@ export interface TextEngineOptions {
 /** Names of dialects are not accepted, since they would bring all dialects into the page. */
 const HOW = 'import one from "dragoman/dialects/gemma4", or get it by its name, getDialect("gemma4")';
 
+/** An engine of any runtime that continues a text. */
 export function createTextEngine(runtime: TextRuntime, { dialect, model = "text" }: TextEngineOptions): Engine & Disposing {
   if (typeof dialect?.createScanner !== "function") throw new TypeError(`dialect must be a dialect itself: ${HOW}`);
 

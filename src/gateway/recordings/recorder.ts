@@ -31,6 +31,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 1000;
 const KINDS: ReadonlySet<string> = new Set(["generate", "count", "pass"]);
 
+/** Writes the exchanges of a gateway to files. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { folder, secrets = [], maxBytes = MAX_BYTES, maxFiles = MAX_FILES, onProblem } = options;
   const cleaner = new Secrets(secrets);

@@ -1,4 +1,5 @@
 /** Writes a request for a server. */
+import { checkRequest } from "../../core/check.ts";
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
@@ -65,6 +66,7 @@ const ableTo = ({ extra, tools }: Request): Abilities => {
 };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
+  checkRequest(given); // `ableTo` reads it before `adapt` checks it
   const out = adapt(given, ableTo(given), profile);
   const instructions = instructionsOf(out.request.messages[0]);
   askForJson(out, out.request.messages.slice(instructions === undefined ? 0 : 1)); // the API does not look for "json" in `instructions`
