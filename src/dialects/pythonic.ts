@@ -163,9 +163,10 @@ function render(request: Request, variant: Variant): Rendered {
   const { tools = [] } = request;
   const { system, rest } = leadingSystem(request.messages);
   const alone = system === undefined;
-  const head = [variant.system(textOf(system ?? [])), tools.length > 0 ? variant.tools(tools, alone) : (alone && variant.none) || ""].filter(
-    (text) => text !== "",
-  );
+  const head = [
+    variant.system(textOf(system ?? [])),
+    tools.length > 0 ? variant.tools(tools, alone) : (alone && variant.none) || "",
+  ].filter((text) => text !== "");
   const last = rest.findLast((message) => message.role === "assistant")?.content;
   const said = (parts: readonly Part[], current: boolean): Pieces => [
     variant.thinks && current && request.thinking?.keep && thought(thinkingOf(parts)),

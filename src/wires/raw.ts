@@ -34,16 +34,17 @@ class RawJson {
 
 type Holder = JsonObject | readonly Json[];
 
-/** Finds integers that a double may not hold. Few bodies have one; all others are parsed only once. */
-const LONG_NUMBER = /[:[,\s-]\d{16}/;
-
-/** Like `JSON.parse`, but numbers that would be printed differently keep their text. Node 20 cannot tell a reviver the source text. */
+/**
+ * Like `JSON.parse`, but numbers that would be printed differently keep their text, whatever else is in the body: a tool must not look
+ * different once a message has such a number. Node 20 cannot tell a reviver the source text.
+ */
 export function parseBody(text: string): Json {
   const value = JSON.parse(text) as Json;
-  if (!LONG_NUMBER.test(text)) return value;
+  const marked = withMarkedNumbers(text);
+  if (marked === text) return value;
   const mark = theMark();
   const found = new Map<Holder, Map<string, string>>();
-  const read = JSON.parse(withMarkedNumbers(text), function (this: Holder, key: string, item: Json) {
+  const read = JSON.parse(marked, function (this: Holder, key: string, item: Json) {
     if (!isText(item) || !item.startsWith(mark)) return item;
     const number = item.slice(mark.length);
     found.set(this, (found.get(this) ?? new Map<string, string>()).set(key, number));

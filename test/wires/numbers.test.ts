@@ -34,6 +34,16 @@ test("a schema that is rewritten keeps its numbers", () => {
   expect(sent(request, "openai-chat", true)).toContain('"maximum":9223372036854775807');
 });
 
+test("a tool's numbers do not depend on what else the body has, so that prompt caches stay valid", () => {
+  const tool = '{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"t":{"default":1.0}}}}}';
+  for (const said of ["Hi", "4000000000000000 1.0"]) {
+    const body = `{"model":"m","messages":[{"role":"user","content":"${said}"}],"tools":[${tool}]}`;
+    const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });
+    expect(sent(request, "openai-chat")).toContain(tool);
+    expect(promptText(getDialect("hermes").render(request))).toContain('{"default": 1.0}');
+  }
+});
+
 test("arguments that came as an object where text belongs keep their numbers", () => {
   const args = '{"id":12345678901234567890,"price":1.10}';
   const call = `{"id":"a","type":"function","function":{"name":"f","arguments":${args}}}`;
