@@ -45,11 +45,12 @@ function render(request: Request, _: unknown, { declared, thinking }: Setting): 
   };
 }
 
-/** History does not repeat thinking. */
+/** History does not repeat thinking. Text behind thinking that a server left in it is trimmed. */
 function saidPieces(said: readonly Part[]): Pieces {
+  const spoken = said.filter((part) => part.type !== "thinking");
   const { thinking, text } = thoughtAndText(said);
-  const pieces = textThenCalls(said, callPieces, thinking ? text.trim() : text);
-  return said.length > 0 && [SILENT, pieces];
+  const pieces = textThenCalls(said, callPieces, thinking && spoken.length === said.length ? text.trim() : text);
+  return spoken.length > 0 && [SILENT, pieces];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>${callObject(call)}</tool_call>`;

@@ -106,7 +106,7 @@ function saidMessages(said: readonly Part[]): Pieces {
     thinking && thought(thinking),
     text && t`<|message_model|><|content_text|>${text}<|end_message|>`,
     writtenCalls(said, callMessage),
-    t`<|content_model_end_sampling|>`,
+    said.length > 0 && t`<|content_model_end_sampling|>`,
   ];
 }
 

@@ -6,7 +6,8 @@
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsText, compactJson, pythonJson } from "./print.ts";
+import { declareTools } from "./kimi-tools.ts";
+import { argumentsText, pythonJson } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
@@ -106,7 +107,7 @@ interface Variant {
   readonly opens?: true;
   /** The system turn of a request that has none. */
   readonly system: Pieces;
-  readonly tools: (tools: readonly JsonObject[]) => string;
+  readonly tools: (tools: readonly Tool[]) => string;
   readonly media: Pieces;
   /** History keeps thinking only after the first or the last answer; an answer is an assistant message without calls. */
   readonly fresh: "findIndex" | "findLastIndex";
@@ -116,8 +117,14 @@ interface Variant {
 
 const SYSTEM = t`<|im_system|>system<|im_middle|>You are Kimi, an AI assistant created by Moonshot AI.<|im_end|>`;
 // The template claims to look for the last answer, backwards from the end, but does not stop when it has found one: it finds the first.
-const V2: Variant = { thinks: true, system: SYSTEM, tools: pythonJson, media: t`<|media_start|>`, fresh: "findIndex" };
-const V25: Variant = { thinks: true, opens: true, system: [], tools: compactJson, media: t`<|media_begin|>`, fresh: "findLastIndex" };
+const V2: Variant = {
+  thinks: true,
+  system: SYSTEM,
+  tools: (tools) => pythonJson(tools.map(functionTool)),
+  media: t`<|media_start|>`,
+  fresh: "findIndex",
+};
+const V25: Variant = { thinks: true, opens: true, system: [], tools: declareTools, media: t`<|media_begin|>`, fresh: "findLastIndex" };
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "kimi-k2-thinking": V2,
@@ -160,7 +167,7 @@ const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role
 
 const idOf = (call: { name: string }, n: number): string => `functions.${call.name}:${n}`;
 
-const toolPieces = (tools: readonly Tool[], variant: Variant): Pieces => variant.tools(tools.map(functionTool));
+const toolPieces = (tools: readonly Tool[], variant: Variant): Pieces => variant.tools(tools);
 
 const callPieces = <T extends RenderableCall>(calls: readonly T[], id: (call: T, n: number) => string): Pieces =>
   t`<|tool_calls_section_begin|>${calls.map(

@@ -168,6 +168,8 @@ const PYTHON_JSON = inText();
 
 /** `json.dumps(value, ensure_ascii=False)` */
 export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
+/** The same with sorted keys. */
+export const sortedPythonJson = (value: Tree): string => print(value, { ...PYTHON_JSON, sort: keysort });
 /** JSON as `json.dumps(value)` prints it, which escapes DEL, too. */
 export const ascii = (json: string): string =>
   json.replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -56,10 +56,11 @@ function render(request: Request, fallback: string, options: Setting): Rendered 
   const { system, rest } = leadingSystem(request.messages);
   const silent = options.thinking === false;
   const { declared } = options;
+  const { budget = 0 } = request.thinking ?? {};
   return {
     messages: [
       (system || declared) && turn("system", [system ? textOf(system) : fallback, declared]),
-      silent && turn("system", NO_THINKING),
+      silent ? turn("system", NO_THINKING) : budget > 0 && turn("system", budgetText(budget)),
       dialogue(turnsOf(rest), {
         other: (role, content) => turn(role, textOf(content)),
         said: (said) => t`<seed:bos>assistant${saidPieces(said)}<seed:eos>`,
@@ -74,6 +75,19 @@ const turn = (role: string, text: Pieces): Pieces => t`<seed:bos>${role}\n${text
 
 const NO_THINKING =
   "You are an intelligent assistant that can answer questions in one step without the need for reasoning and thinking, that is, your thinking budget is 0. Next, please skip the thinking process and directly start answering the user's questions.\n";
+
+/** The most tokens of each step of budgets, and how many tokens its thinking may go on without counting them. */
+const STEPS = [
+  [512, 128],
+  [1024, 256],
+  [4096, 512],
+] as const;
+
+function budgetText(budget: number): string {
+  const [, interval] = STEPS.find(([most]) => budget <= most) ?? [0, 1024];
+  return `You are an intelligent assistant with reflective ability. In the process of thinking and reasoning, you need to strictly follow the thinking budget, which is ${budget}. That is, you need to complete your thinking within ${budget} tokens and start answering the user's questions. You will reflect on your thinking process every ${interval} tokens, stating how many tokens have been used and how many are left.\n`;
+}
+
 const NO_THOUGHT = t`<seed:think>
 <seed:cot_budget_reflect>The current thinking budget is 0, so I will directly start answering the question.</seed:cot_budget_reflect>
 </seed:think>`;

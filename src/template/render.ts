@@ -1,6 +1,7 @@
 /** Runs a Jinja chat template with the optional package `@huggingface/jinja`, which is loaded on first use. */
 import type { Effort, Json, JsonObject, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
+import { declareTools } from "../dialects/kimi-tools.ts";
 import { thinkingOption } from "../dialects/options.ts";
 import type { Numeral } from "../dialects/print.ts";
 import { callsOf, textOf } from "../dialects/transcript.ts";
@@ -34,6 +35,7 @@ export async function renderWithTemplate(template: string, request: Request, opt
       const { messages, tools = null } = conversationOf(request, { template, form, numeral: (one) => numerals.standIn(one) });
       const variables = variablesOf(template, request, options, form);
       if (tools && template.includes(XML_TOOLS)) variables[XML_TOOLS] = tools;
+      if (request.tools?.length && template.includes(TYPESCRIPT_TOOLS)) variables[TYPESCRIPT_TOOLS] = declareTools(request.tools);
       const said = JSON.stringify([messages, tools, variables]);
       if (tried.has(said)) return undefined;
       tried.add(said);
@@ -56,6 +58,8 @@ export async function renderWithTemplate(template: string, request: Request, opt
 
 /** The variable in which SmolLM3's template expects the tools. */
 const XML_TOOLS = "xml_tools";
+/** The one in which the tokenizer of Kimi K2.5 passes them on. */
+const TYPESCRIPT_TOOLS = "tools_ts_str";
 
 /** Forms to try if a template drops part of its input: all but one system message, all but one call, or arguments that are not text. */
 const FULLER: readonly Form[] = [{ oneSystem: true }, { oneCall: true }, { oneSystem: true, oneCall: true }, { argumentsAsText: true }];

@@ -319,6 +319,11 @@ describe("templates with fields of their own", () => {
       "{'type': 'function', 'function': {'name': 'f'}}",
     );
   });
+  test("tools in TypeScript (Kimi K2.5), which its tokenizer writes", async () => {
+    expect(await told("{% if tools_ts_str %}{{ tools_ts_str }}{% else %}{{ tools | tojson }}{% endif %}", user)).toBe(
+      "# Tools\n\n## functions\nnamespace functions {\ntype f = (_: {}) => any;\n}\n",
+    );
+  });
 });
 
 describe("what the jinja package lacks", () => {
