@@ -12,6 +12,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
+import { firstOf } from "./scan/json-places.ts";
 import { answerBegin, answerEnd } from "./scan/steps.ts";
 import { each, scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
@@ -22,11 +23,15 @@ const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 // ---- Scanning
 
 const OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
-const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", "</think>", ...STOPS] });
+const marks = [...OPENERS, "</tool_call>", "</think>", ...STOPS];
+const calls = jsonCalls({ marks });
+/** Version 3's mark is a control token, which some servers remove. */
+const unmarked = jsonCalls({ firstKeys: new Set(["name", "arguments"]), marks });
 
 const createScanner = scannerOf({
   calls: each(OPENERS, calls.marked),
   closers: ["</tool_call>"],
+  start: firstOf(unmarked),
   // After thinking, version 3.3 may wrap its answer in tags.
   inLine: { "</response>": answerEnd },
   thinking: { ...THINK_TAGS, behind: answerBegin(["<response>"]) },

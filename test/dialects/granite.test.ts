@@ -49,3 +49,12 @@ test("the phrases that open and close thinking are not part of it", () => {
     { type: "thinking-end", raw: closer },
   ]);
 });
+
+test("version 3: where a server has removed the mark, a list of calls at the start of the answer is read", () => {
+  const tools = [{ name: "f" }];
+  const list = '[{"arguments": {"a": 1}, "name": "f"}, {"name": "f", "arguments": {}}]';
+  expect(lines(granite, ` ${list}`, { tools })).toEqual(["text  ", 'call f{"a":1}', "call f{}", "control ]"]);
+  for (const text of [`So: ${list}`, '[{"arguments": {}, "name": "g"}]', '[{"a": 1}]'])
+    expect(lines(granite, text, { tools })).toEqual([`text ${text}`]);
+  expect(lines(granite, list)).toEqual([`text ${list}`]);
+});

@@ -33,10 +33,10 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
     /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/(write_file|function_invocation)>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<\/tool_call>\s*<(tool_call>|\|)/,
   "seed-oss":
     /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
-  glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
-  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos|eos:)/,
-  laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)/,
-  ling3: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
+  glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)|<tool_call>[\s\S]*\n<arg_value>/,
+  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos|eos:)|<tool_call[\s\S]*\n<arg_value/,
+  laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)|<tool_call>[\s\S]*\n<arg_value>/,
+  ling3: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)|<tool_call>[\s\S]*\n<arg_value>/,
   minicpm5: /<\/param>\s*<(param ?name=|\/?function|\/write_file|\|)/,
   "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
   "kimi-k3":
