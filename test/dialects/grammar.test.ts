@@ -325,6 +325,20 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(alone, text("get_time"))).toBe(false);
   });
 
+  test("an answer in a schema reads back as that JSON, also after thinking, and calls beside it as calls", () => {
+    const output = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
+    const drawn = numbers(17);
+    for (const choice of ["auto", "none"] as const) {
+      const matcher = new Gbnf(grammar(choice, { output }).gbnf);
+      for (let i = 0; i < 30; i++) {
+        const sample = matcher.sample((n) => drawn.next().value % n);
+        const events = scanPieces(dialect, [sample], { tools });
+        if (choice === "auto" && endsOf(events).length > 0) expect(textOf(events).trim(), sample).toBe("");
+        else expect(JSON.parse(textOf(events)), sample).toEqual({ sum: expect.any(Number) });
+      }
+    }
+  });
+
   test("a keyword that cannot be expressed is relaxed and reported, for its path alone", () => {
     const odd: Tool = {
       name: "odd",

@@ -57,7 +57,7 @@ export interface CallFormat extends CallForm {
   readonly lead?: string;
   /** What the model may write after its calls. */
   readonly stop?: string;
-  /** What surrounds the JSON of an answer without calls, if anything does. */
+  /** What surrounds the JSON of an answer without calls, if anything does. After `start`, it begins with the first piece that is not "". */
   readonly answer?: readonly Piece[];
 }
 
@@ -74,7 +74,7 @@ export function grammarOf(format: CallFormat, { preserved, variant }: Speaker): 
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
     const answer = options?.output && !forced ? writer.answer(options.output) : undefined;
-    if (forced || answer) return writer.whole([calls && writer.led(calls), answer].filter((body) => body !== undefined));
+    if (forced || answer) return writer.whole(calls && writer.led(calls), answer);
     if (calls) return writer.armed(calls);
     return toolChoice === "auto" ? writer.free() : writer.silent(tools);
   };
@@ -104,6 +104,12 @@ interface Calls {
 
 /** Each tool with the rule of its arguments. */
 type Written = readonly (readonly [name: string, args: string])[];
+
+/** An answer without calls. */
+interface Answer {
+  readonly first: string;
+  readonly begun: string;
+}
 
 /** The functions that write the grammar of one request. */
 function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking }: GrammarOptions, preserved: readonly string[]) {
@@ -219,25 +225,31 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     calls,
     free,
 
-    /** The body of an answer without calls. */
-    answer: (schema: JsonObject): string => {
+    /** The bodies of an answer without calls: at the beginning of an output, and in it. */
+    answer: (schema: JsonObject): Answer => {
       const write = schemaRules(rules, jsonValues(rules));
       const json = write(schema, "answer", (path, keyword) => report("", path, keyword));
-      return inRow(format, format.answer ?? [ARGUMENTS], json);
+      const [head = ARGUMENTS, ...rest] = format.answer ?? [];
+      const begun = start && Array.isArray(head) ? head.filter(Boolean) : head;
+      return { first: inRow(format, [head, ...rest], json), begun: inRow(format, [begun, ...rest], json) };
     },
 
     /** The body of calls with what may come before them. */
     led: ({ body }: Calls): string => (lead === undefined ? body : `${optional(literal(lead))} (${body})`),
 
-    /** Constrains the output from the first token on: thinking, then one of these bodies. */
-    whole: (bodies: readonly string[]): Grammar => {
-      const output = rules.choice("output", bodies);
+    /** Constrains the output from the first token on: thinking, then calls or an answer. */
+    whole: (calls?: string, answer?: Answer): Grammar => {
+      const output = rules.choice(
+        "output",
+        [calls, answer?.begun].filter((body) => body !== undefined),
+      );
       // Many scanners take a call inside thinking for a call, so a thought contains none: it would be one of any tool.
       const thought =
         thinking && `${until(rules, [thinking.close, ...preserved])} ${literal(thinking.close)} ${start ? literal(start) : blanks(rules)}`;
       if (thought && startInThinking) return grammar(`${thought} ${output}`);
       const before = [start && literal(start), thought && startInThinking !== false && `${literal(thinking.open)} ${thought}`];
-      return grammar(row(optional(before.filter(Boolean).join(" | ")), output));
+      const whole = row(optional(before.filter(Boolean).join(" | ")), output);
+      return grammar(answer && answer.first !== answer.begun ? `${whole} | ${answer.first}` : whole);
     },
 
     /** Text is free until a trigger comes. */
