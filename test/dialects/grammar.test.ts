@@ -222,6 +222,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     if (gbnf !== "") {
       const { triggers, tags } = (structuralTag as unknown as { format: { triggers: string[]; tags: { begin: string }[] } }).format;
       expect(tags).not.toEqual([]);
+      expect(new Set(tags.map((tag) => JSON.stringify(tag))).size, "each tag comes once").toBe(tags.length);
       for (const { begin } of tags) expect(triggers.filter((trigger) => begin.startsWith(trigger))).toHaveLength(1);
     }
     for (const choice of ["required", "none"] as const) {
@@ -286,6 +287,12 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
       const { gbnf } = dialect.grammar([many, weather], "required");
       expect(() => new Gbnf(gbnf)).not.toThrow();
     }
+  });
+
+  test("what repeats in the text of a call has one rule for all tools, since engines prepare every copy", () => {
+    const many: Tool[] = Array.from({ length: 20 }, (_, i) => ({ name: `tool${i}` }));
+    const repeated = dialect.grammar(many, "required").gbnf.match(/\[[^\]]+\]\{[^}]+\}/g) ?? [];
+    expect(repeated.length).toBeLessThan(10);
   });
 
   test("at most one call, if calls must not be parallel", () => {

@@ -144,7 +144,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
       body: [...new Set(all.map(({ body }) => body))].join(" | "),
       words: [...new Set(all.flatMap(({ words }) => words))],
       arms: [...new Set(all.flatMap(({ arms }) => arms))],
-      tags: all.flatMap(({ tags }) => tags),
+      tags: [...new Map(all.flatMap(({ tags }) => tags).map((tag) => [JSON.stringify(tag), tag])).values()],
     };
   };
 
@@ -202,7 +202,8 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     const written = (piece: Piece): string => {
       if (piece === ARGUMENTS) return args;
       if (isText(piece)) return loose ? looseText(rules, piece) : literal(piece);
-      return "pattern" in piece ? piece.pattern : `(${piece.map(written).join(" | ")})`;
+      // A rule, since xgrammar examines what is repeated once for each tool otherwise.
+      return "pattern" in piece ? rules.rule("part", piece.pattern) : `(${piece.map(written).join(" | ")})`;
     };
     return pieces.map(written).join(" ");
   };
