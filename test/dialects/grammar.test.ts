@@ -222,6 +222,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     if (gbnf !== "") {
       const { triggers, tags } = (structuralTag as unknown as { format: { triggers: string[]; tags: { begin: string }[] } }).format;
       expect(tags).not.toEqual([]);
+      expect(new Set(tags.map((tag) => JSON.stringify(tag))).size, "each tag comes once").toBe(tags.length);
       for (const { begin } of tags) expect(triggers.filter((trigger) => begin.startsWith(trigger))).toHaveLength(1);
     }
     for (const choice of ["required", "none"] as const) {
@@ -288,6 +289,12 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
+  test("what repeats in the text of a call has one rule for all tools, since engines prepare every copy", () => {
+    const many: Tool[] = Array.from({ length: 20 }, (_, i) => ({ name: `tool${i}` }));
+    const repeated = dialect.grammar(many, "required").gbnf.match(/\[[^\]]+\]\{[^}]+\}/g) ?? [];
+    expect(repeated.length).toBeLessThan(10);
+  });
+
   test("at most one call, if calls must not be parallel", () => {
     const single = grammar("required", { parallelCalls: false });
     expect(accepts(single, text("get_time"))).toBe(true);
@@ -323,6 +330,20 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     const alone = grammar("none", { output });
     expect(accepts(alone, '{"sum": 3}')).toBe(true);
     expect(accepts(alone, text("get_time"))).toBe(false);
+  });
+
+  test("an answer in a schema reads back as that JSON, also after thinking, and calls beside it as calls", () => {
+    const output = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
+    const drawn = numbers(17);
+    for (const choice of ["auto", "none"] as const) {
+      const matcher = new Gbnf(grammar(choice, { output }).gbnf);
+      for (let i = 0; i < 30; i++) {
+        const sample = matcher.sample((n) => drawn.next().value % n);
+        const events = scanPieces(dialect, [sample], { tools });
+        if (choice === "auto" && endsOf(events).length > 0) expect(textOf(events).trim(), sample).toBe("");
+        else expect(JSON.parse(textOf(events)), sample).toEqual({ sum: expect.any(Number) });
+      }
+    }
   });
 
   test("a keyword that cannot be expressed is relaxed and reported, for its path alone", () => {

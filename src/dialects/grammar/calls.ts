@@ -60,7 +60,7 @@ export interface CallFormat extends CallForm {
   readonly lead?: string;
   /** What the model may write after its calls. */
   readonly stop?: string;
-  /** What surrounds the JSON of an answer without calls, if anything does. */
+  /** What surrounds the JSON of an answer without calls, if anything does. After `start`, it begins with the first piece that is not "". */
   readonly answer?: readonly Piece[];
 }
 
@@ -80,7 +80,7 @@ export function grammarOf(format: CallFormat, dialect: Speaker): NonNullable<Dia
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
     const answer = options?.output && !forced ? writer.answer(options.output) : undefined;
-    if (forced || answer) return writer.whole([calls && writer.led(calls), answer].filter((body) => body !== undefined));
+    if (forced || answer) return writer.whole(calls && writer.led(calls), answer);
     if (calls) return writer.armed(calls);
     return toolChoice === "auto" ? writer.free() : writer.silent(tools);
   };
@@ -112,6 +112,12 @@ interface Calls {
 
 /** Each tool with the rule of its arguments. */
 type Written = readonly (readonly [name: string, args: string])[];
+
+/** An answer without calls. */
+interface Answer {
+  readonly first: string;
+  readonly begun: string;
+}
 
 /** The functions that write the grammar of one request. */
 function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking }: GrammarOptions, preserved: readonly string[]) {
@@ -146,7 +152,7 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
       body: [...new Set(all.map(({ body }) => body))].join(" | "),
       words: [...new Set(all.flatMap(({ words }) => words))],
       arms: [...new Set(all.flatMap(({ arms }) => arms))],
-      tags: all.flatMap(({ tags }) => tags),
+      tags: [...new Map(all.flatMap(({ tags }) => tags).map((tag) => [JSON.stringify(tag), tag])).values()],
     };
   };
 
@@ -204,7 +210,8 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     const written = (piece: Piece): string => {
       if (piece === ARGUMENTS) return args;
       if (isText(piece)) return loose ? looseText(rules, piece) : literal(piece);
-      return "pattern" in piece ? piece.pattern : `(${piece.map(written).join(" | ")})`;
+      // A rule, since xgrammar examines what is repeated once for each tool otherwise.
+      return "pattern" in piece ? rules.rule("part", piece.pattern) : `(${piece.map(written).join(" | ")})`;
     };
     return pieces.map(written).join(" ");
   };
@@ -227,26 +234,32 @@ function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking 
     calls,
     free,
 
-    /** The body of an answer without calls. */
-    answer: (schema: JsonObject): string => {
+    /** The bodies of an answer without calls: at the beginning of an output, and in it. */
+    answer: (schema: JsonObject): Answer => {
       if (!isObject(schema)) throw new TypeError("a schema must be an object");
       const write = schemaRules(rules, jsonValues(rules));
       const json = write(schema, "answer", (path, keyword) => report("", path, keyword));
-      return inRow(format, format.answer ?? [ARGUMENTS], json);
+      const [head = ARGUMENTS, ...rest] = format.answer ?? [];
+      const begun = start && Array.isArray(head) ? head.filter(Boolean) : head;
+      return { first: inRow(format, [head, ...rest], json), begun: inRow(format, [begun, ...rest], json) };
     },
 
     /** The body of calls with what may come before them. */
     led: ({ body }: Calls): string => (lead === undefined ? body : `${optional(literal(lead))} (${body})`),
 
-    /** Constrains the output from the first token on: thinking, then one of these bodies. */
-    whole: (bodies: readonly string[]): Grammar => {
-      const output = rules.choice("output", bodies);
+    /** Constrains the output from the first token on: thinking, then calls or an answer. */
+    whole: (calls?: string, answer?: Answer): Grammar => {
+      const output = rules.choice(
+        "output",
+        [calls, answer?.begun].filter((body) => body !== undefined),
+      );
       // Many scanners take a call inside thinking for a call, so a thought contains none: it would be one of any tool.
       const thought =
         thinking && `${until(rules, [thinking.close, ...preserved])} ${literal(thinking.close)} ${start ? literal(start) : blanks(rules)}`;
       if (thought && startInThinking) return grammar(`${thought} ${output}`);
       const before = [start && literal(start), thought && startInThinking !== false && `${literal(thinking.open)} ${thought}`];
-      return grammar(row(optional(before.filter(Boolean).join(" | ")), output));
+      const whole = row(optional(before.filter(Boolean).join(" | ")), output);
+      return grammar(answer && answer.first !== answer.begun ? `${whole} | ${answer.first}` : whole);
     },
 
     /** Text is free until a trigger comes. */
@@ -293,5 +306,5 @@ const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "strin
 /** The grammar of structured output: one JSON value by this schema, and nothing else. */
 export function schemaGrammar(schema: JsonObject): Grammar {
   const writer = writerOf({ values: jsonValues, call: () => [], words: [] }, {}, []);
-  return writer.whole([writer.answer(schema)]);
+  return writer.whole(undefined, writer.answer(schema));
 }
