@@ -20,23 +20,23 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 20_800,
+    limit: 20_900,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_600, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_900, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 52_200, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 87_300, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 110_300, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_650, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 22_100, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 52_400, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 87_450, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 110_500, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 30_750,
+    limit: 30_800,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 65_580, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 65_650, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.
