@@ -1,5 +1,5 @@
 /** Makes a whole dialect from what its file defines, and writes tools as JSON objects. */
-import { checkRequest } from "../core/check.ts";
+import { checkDepth, checkRequest } from "../core/check.ts";
 import type { Json, JsonObject, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, VariantOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
@@ -67,8 +67,10 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
   };
   const pieces =
     <T extends { readonly length: number }>(write: (all: T, variant: V) => Pieces) =>
-    (all: T, options?: VariantOptions): Prompt =>
-      all.length === 0 ? [] : prompt(write(all, variantOf(options)));
+    (all: T, options?: VariantOptions): Prompt => {
+      checkDepth(all);
+      return all.length === 0 ? [] : prompt(write(all, variantOf(options)));
+    };
   const renderToolCalls = pieces(calls);
   const renderToolResults = pieces(results);
   return {
@@ -76,6 +78,7 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
     variants: names,
     render(given, options = {}) {
       checkRequest(given);
+      checkDepth(given);
       const request = { ...given, messages: inWhole(given.messages) };
       const variant = variantOf(options);
       const declared = request.tools?.length ? tools(request.tools, variant) : undefined;
@@ -90,6 +93,7 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
     /** The tools, then the format by example. */
     instructions(tools, options) {
       if (tools.length === 0) return "";
+      checkDepth(tools);
       const example = { id: "call_0", name: "tool_name" };
       const calls = renderToolCalls([{ ...example, arguments: { text: "hello", count: 2 } }], options);
       const results = renderToolResults([{ ...example, output: "done" }], options);

@@ -2,11 +2,11 @@
  * Turns tool calls as servers really send them (in fragments, numbered wrongly, without ids, interleaved) into well-formed events, one call
  * after the other. A fragment's `index` decides which call it belongs to; its id, its name and whether the call is complete break ties.
  */
+import { deeperThan } from "../core/check.ts";
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
 import { schemaNode } from "../core/schema.ts";
-import { deeperThan } from "./fields.ts";
 import { Balance, partialObject } from "./json-text.ts";
 import { ownName } from "./names.ts";
 import { entryOf, isText, parsed } from "./read.ts";

@@ -2,7 +2,7 @@
  * Rewrites what a target cannot express. Each wire has a table of its abilities; `adapt` turns a request into one that needs no others,
  * with a warning for every change, so that the wire only has to write it down.
  */
-import { checkRequest } from "../core/check.ts";
+import { checkDepth, checkRequest } from "../core/check.ts";
 import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, hasCalls, inRounds, withResultsFirst } from "./adapt-messages.ts";
@@ -61,6 +61,7 @@ const backwards = <T, R>(list: readonly T[], change: (item: T) => R): R[] => lis
 /** Adapts everything but the messages. */
 export function adaptSettings(given: Request, all: Abilities, profile: WireProfile = {}): Out {
   checkRequest(given);
+  checkDepth(given);
   const able: Abilities = profile.allowedTools === false && all.toolChoice ? { ...all, toolChoice: "mode" } : all;
   const warnings = new Warnings(able.wire);
   const { sampling, stop, parallelCalls, toolChoice: choice, extra, output } = given;

@@ -1,11 +1,11 @@
 /** What the decoders of all wires share: they turn the frames of a stream, or one whole body, into events. */
-import { checkText } from "../core/check.ts";
+import { checkText, deeperThan, MAX_DEPTH } from "../core/check.ts";
 import { Folding } from "../core/folding.ts";
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.ts";
 import { readError } from "./errors.ts";
 import { EventWriter } from "./events.ts";
-import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
+import { Fields, type Reading } from "./fields.ts";
 import { isList, isText, parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import type { StreamDecoder, Wire, WireContext } from "./wire.ts";

@@ -3,15 +3,13 @@
  * that the nouns have no place for: `rest`. A request is read strictly: a value of another type is a `BadRequest` that says where it is
  * (`messages[2].tool_calls[0].function.name must be a string; it is 5`). In an answer such values are ignored.
  */
+import { deeperThan, MAX_DEPTH } from "../core/check.ts";
 import { BadRequest } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
 import { entryOf, isEmpty, isList, isText, SETTINGS, snake, words } from "./read.ts";
-
-/** No real request or answer nests deeper, and walking one that does would exhaust the stack. */
-export const MAX_DEPTH = 512;
 
 const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request", message, status: 400 });
 
@@ -30,14 +28,6 @@ function parse(text: string): unknown {
   } catch (error) {
     throw bad(`the body is not JSON: ${(error as Error).message}`);
   }
-}
-
-export function deeperThan(value: Json, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (isList(value)) {
-    for (const item of value) if (levels === 0 || deeperThan(item, levels - 1)) return true;
-  } else for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
-  return false;
 }
 
 export function fail(at: string, what: string, value?: Json): never {

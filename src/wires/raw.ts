@@ -2,6 +2,7 @@
  * Embeds JSON text in a body, for arguments whose bytes must survive (`1.0`, integers over 2^53, the order of keys) and for numbers that a
  * double cannot hold. `printBody` prints such a body with the same bytes; `JSON.stringify` prints the values as JavaScript has them.
  */
+import { deeperThan, MAX_DEPTH } from "../core/check.ts";
 import { setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { keepNumbers, numbersOf, numberText } from "../core/numbers.ts";
@@ -41,7 +42,7 @@ type Holder = JsonObject | readonly Json[];
 export function parseBody(text: string): Json {
   const value = JSON.parse(text) as Json;
   const marked = withMarkedNumbers(text);
-  if (marked === text) return value;
+  if (marked === text || deeperThan(value, MAX_DEPTH)) return value;
   const mark = theMark();
   const found = new Map<Holder, Map<string, string>>();
   const read = JSON.parse(marked, function (this: Holder, key: string, item: Json) {

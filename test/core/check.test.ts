@@ -1,6 +1,17 @@
 // Requests written by hand in another API's form, and bytes instead of text: every wire and dialect names the mistake.
 import { describe, expect, test } from "vitest";
-import { getDialect, getWire, listDialects, listWires, type Request, scanStream, scanText, schemaGrammar } from "../../src/index.ts";
+import {
+  type Dialect,
+  getDialect,
+  getWire,
+  type JsonObject,
+  listDialects,
+  listWires,
+  type Request,
+  scanStream,
+  scanText,
+  schemaGrammar,
+} from "../../src/index.ts";
 
 const text = (role: string) => ({ role, content: [{ type: "text", text: "hi" }] });
 const mistakes: [string, object, string][] = [
@@ -29,6 +40,37 @@ describe.each(mistakes)("%s", (_, given, words) => {
 
   test.each(listDialects().map(({ id }) => id))("%s", (id) => {
     expect(() => getDialect(id).render(request)).toThrow(words);
+  });
+});
+
+describe("a value that nests too deep is named as the reason, before it exhausts the stack", () => {
+  const nested = (levels: number): JsonObject => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+  const reason = "values must not nest deeper than 1024 levels";
+  const uses = ({ renderTools, renderToolCalls, renderToolResults, instructions, render }: Dialect, value: JsonObject) => [
+    () => renderTools([{ name: "f", parameters: value }]),
+    () => instructions([{ name: "f", parameters: value }]),
+    () => renderToolCalls([{ name: "f", arguments: value }]),
+    () => renderToolResults([{ name: "f", output: value }]),
+    () => render(requestOf(value)),
+  ];
+  const requestOf = (value: JsonObject): Request => ({
+    model: "m",
+    messages: [
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "assistant", content: [{ type: "tool-call", id: "a", name: "f", arguments: value }] },
+      { role: "tool", id: "a", name: "f", output: value },
+    ],
+    tools: [{ name: "f", parameters: value }],
+  });
+
+  test.each(listDialects())("$id", (dialect) => {
+    for (const use of uses(dialect, nested(10_000))) expect(use).toThrow(reason);
+    for (const use of uses(dialect, nested(512))) expect(use).not.toThrow();
+  });
+
+  test.each(listWires())("$id", (wire) => {
+    expect(() => wire.encodeRequest(requestOf(nested(10_000)))).toThrow(reason);
+    expect(() => wire.encodeRequest(requestOf(nested(512)))).not.toThrow();
   });
 });
 

@@ -309,6 +309,11 @@ describe("a bad request is refused with the place of the fault and what to do", 
   });
 });
 
+test("a body that nests too deep says so, also if it has a number that must be read apart", () => {
+  const body = `{"messages": [], "seed": 12345678901234567890, "metadata": ${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+  expect(complaint(body)).toBe("the body nests deeper than 512 levels");
+});
+
 test("the body may be text", () => {
   expect(decode(JSON.stringify({ model: "m", messages: [user] }))).toEqual(decoded([user]));
 });
