@@ -1,7 +1,7 @@
 /** `dragoman dialects`: lists the dialects. The facts are computed from the dialects themselves, so they cannot be out of date. */
 import type { Command } from "commander";
 import { type Dialect, listDialects, promptText, type RenderableCall, scanText } from "../index.ts";
-import { Flow, jsonLine, paletteOf, send, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
+import { Flow, jsonLine, paletteOf, type Style, send, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
 
 export function addDialects(program: Command): void {
   program
@@ -60,10 +60,8 @@ function factsOf(dialect: Dialect): DialectFacts {
 
 const HEAD = ["dialect", "thinking", "parallel calls", "grammar", "models"];
 
-const inWords = ({ thinking, parallelCalls, grammar, models }: DialectFacts): string => {
-  const has = [thinking, parallelCalls, grammar].flatMap((is, i) => (is ? (HEAD[i + 1] ?? []) : []));
-  return `${models.join(", ")} (${has.join(", ")})`;
-};
+const inWords = ({ thinking, parallelCalls, grammar }: DialectFacts): string =>
+  [thinking, parallelCalls, grammar].flatMap((is, i) => (is ? (HEAD[i + 1] ?? []) : [])).join(", ");
 
 /** A narrow terminal gets a list instead of columns. */
 function table(all: readonly DialectFacts[]): string {
@@ -78,8 +76,10 @@ function table(all: readonly DialectFacts[]): string {
     models.join(", "),
   ]);
   const width = process.stdout.isTTY ? widthOfScreen(process.stdout) : Number.POSITIVE_INFINITY;
-  if (width < TWO_COLUMNS)
-    return all.map((facts) => `${bold(facts.id)}\n  ${new Flow({ palette, indent: 2, width }).add(inWords(facts))}\n`).join("");
+  if (width < TWO_COLUMNS) {
+    const below = (text: string, style?: Style) => `  ${new Flow({ palette, indent: 2, width }).add(text, style)}\n`;
+    return all.map((facts) => `${bold(facts.id)}\n${below(facts.models.join(", "))}${below(inWords(facts), dim)}`).join("");
+  }
   const widths = HEAD.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)) + 2);
   const indent = widths.slice(0, -1).reduce((sum, width) => sum + width);
   const line = (row: readonly string[]) => {

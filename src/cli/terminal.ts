@@ -91,11 +91,17 @@ export const visible = (text: string): string => (PLAIN.test(text) ? text : text
 /** The same, but line breaks are kept. */
 export const visibleLines = (text: string): string => text.split("\n").map(visible).join("\n");
 
-/** One line of JSON. Characters that JSON allows but a terminal would obey or hide are escaped too; the value stays the same. */
-export function jsonLine(value: unknown): string {
+/**
+ * JSON text in which characters that JSON allows but a terminal would obey or hide are escaped, too; the value stays the same. Line breaks
+ * and tabs can only be between its tokens.
+ */
+export function visibleJson(json: string): string {
   const units = (char: string) => char.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return JSON.stringify(value).replace(HIDDEN, (char) => units(char).join(""));
+  return json.replace(HIDDEN, (char) => (/[\n\t]/.test(char) ? char : units(char).join("")));
 }
+
+/** One such line. */
+export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value));
 
 // ---- width
 

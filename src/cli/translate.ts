@@ -7,7 +7,7 @@ import { listWires } from "../wires/registry.ts";
 import { readWarnings } from "../wires/warnings.ts";
 import { Complaint } from "./complaint.ts";
 import { parseJson, readText, textOf } from "./input.ts";
-import { paletteOf, send, visible, visibleLines } from "./terminal.ts";
+import { paletteOf, send, visible, visibleJson } from "./terminal.ts";
 
 interface TranslateFlags {
   from: Wire;
@@ -75,7 +75,7 @@ async function translateRequest(file: string | undefined, { from, to, model, jso
 }
 
 const readable = (path: string, body: unknown): string =>
-  `${paletteOf(process.stdout).dim(`POST ${visible(path)}`)}\n${visibleLines(JSON.stringify(body, undefined, 2))}\n`;
+  `${paletteOf(process.stdout).dim(`POST ${visible(path)}`)}\n${visibleJson(printBody(body, 2))}\n`;
 
 async function readRequest(file: string | undefined, wire: Wire, model: string | undefined): Promise<Request> {
   const text = await readText(file);

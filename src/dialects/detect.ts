@@ -85,7 +85,7 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Parts of names that mark a model without tools. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text(?!-only)|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|(?<!deepseek-v4.*)dspark|nextn|speculators?|p?eagle3?|pard|prover|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:(?:true)?base(?!-instruct)|pt|pretrain(?:ed)?|text(?!-only)|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|(?:p|gen)?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|captioner|extract|transcript|rag|mt|vae|tts|asr|whisper|ocr|audio|speech|translate|draft(?:er)?|it-(?:qat-)?assistant|dflash|(?<!deepseek-v4.*)dspark|nextn|speculators?|p?eagle3?|pard|prover|forcedaligner|fim|safety|shieldgemma|livetranslate|mistral[-:](?:7b-)?(?:instruct-)?v0\.[12])(?:[-:.\d]|$)/;
 /** Parts of names that mark an instruction-tuned model. */
 const INSTRUCTED =
   /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|tools|instant|versatile|preview|abliterated|uncensored)(?:[-:.\d]|$)/;
@@ -106,6 +106,7 @@ const NAMES = FAMILIES.flatMap((family) =>
 function byName(model: string): Detection | "no tools" | undefined {
   const parts = model
     .slice(-MAX_NAME)
+    .trim()
     .toLowerCase()
     .split(/[/\\]|--/)
     .map(

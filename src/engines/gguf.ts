@@ -109,8 +109,8 @@ export async function readGguf(path: string, options: { tensors?: boolean } = {}
 
 async function readHead(bytes: Bytes, size: number, withTensors: boolean): Promise<Gguf> {
   const version = await bytes.u32();
-  if (version !== 2 && version !== 3)
-    throw new GgufError(`its GGUF version is ${version}; only 2 and 3 can be read, in little-endian order`);
+  if (version > 0 && version % 0x10000 === 0) throw new GgufError("its numbers are big-endian; only little-endian files can be read");
+  if (version !== 2 && version !== 3) throw new GgufError(`its GGUF version is ${version}; only 2 and 3 can be read`);
   const count = await bytes.u64();
   const pairs = await bytes.u64();
   const metadata = new Map<string, GgufValue>();

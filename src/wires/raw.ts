@@ -115,11 +115,11 @@ export const withoutSeparators = (json: string): string =>
   /[\u2028\u2029]/.test(json) ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : json;
 
 /** Prints a body as JSON. The arguments of calls and large numbers keep their bytes, which `JSON.stringify` would change. */
-export function printBody(body: unknown): string {
+export function printBody(body: unknown, indent?: number): string {
   const met: string[] = [];
   texts = met;
   try {
-    const printed = JSON.stringify(body);
+    const printed = JSON.stringify(body, undefined, indent);
     if (met.length === 0) return printed;
     const pieces = printed.split(JSON.stringify(theMark()));
     return pieces.map((piece, i) => piece + (met[i] ?? "")).join("");

@@ -176,12 +176,8 @@ describe("a hostile GGUF is one line, and exit code 2", () => {
 
   test.each<[string, string, string]>([
     ["nothing after the magic", gguf("g/1", [], { version: 3, count: 1n }), cut],
-    ["a future version", gguf("g/2", [], { version: 4 }), "its GGUF version is 4; only 2 and 3 can be read, in little-endian order"],
-    [
-      "another byte order",
-      gguf("g/3", [], { version: 3 << 24 }),
-      "its GGUF version is 50331648; only 2 and 3 can be read, in little-endian order",
-    ],
+    ["a future version", gguf("g/2", [], { version: 4 }), "its GGUF version is 4; only 2 and 3 can be read"],
+    ["another byte order", gguf("g/3", [], { version: 3 << 24 }), "its numbers are big-endian; only little-endian files can be read"],
     ["more pairs than there are", gguf("g/4", [number("a", 1)], { count: huge }), cut],
     ["an endless key", gguf("g/5", [u64(huge)]), "its metadata is broken"],
     ["an endless string", gguf("g/6", [Buffer.concat([text("k"), u32(8), u64(huge)])]), cut],

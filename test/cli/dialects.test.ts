@@ -22,7 +22,7 @@ test("in a narrow terminal the columns are below each other", () => {
   expect(lines.filter((line) => line.length > 40)).toEqual([]);
   expect(lines.filter((line) => !line.startsWith(" "))).toEqual(ids);
   const at = lines.indexOf("cohere");
-  expect(lines.slice(at, at + 3)).toEqual(["cohere", "  North Mini Code (thinking, parallel ", "  calls, grammar)"]);
+  expect(lines.slice(at, at + 3)).toEqual(["cohere", "  North Mini Code", "  thinking, parallel calls, grammar"]);
 });
 
 test("--json has all details", () => {

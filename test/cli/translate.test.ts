@@ -33,6 +33,19 @@ describe("a request", () => {
     const { stdout } = translate("openai-chat", "gemini", ["--indent"]);
     expect(stdout).toMatch(/^POST \/v1beta\/models\/gemma-4:generateContent\n\{\n {2}"systemInstruction": \{\n/);
   });
+  test("--indent prints JSON: escapes are JSON's, and numbers keep their bytes", () => {
+    const args = '{"n": 12345678901234567890}';
+    const messages = [
+      { role: "user", content: "a\u202eb\x7f" },
+      { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: args } }] },
+      { role: "tool", tool_call_id: "c", content: "ok" },
+    ];
+    const { stdout } = translate("openai-chat", "gemini", ["--indent"], JSON.stringify({ model: "m", messages }));
+    const printed = stdout.slice(stdout.indexOf("\n"));
+    expect(printed).toContain('"text": "a\\u202eb\\u007f"');
+    expect(printed).toContain(`"args": ${args}`);
+    expect(JSON.parse(printed)).toMatchObject({ contents: [{ parts: [{ text: "a\u202eb\x7f" }] }, {}, {}] });
+  });
   test("--model replaces the model, and supplies it for Gemini, whose body has none", () => {
     expect(JSON.parse(translate("openai-chat", "anthropic", ["--model", "other"]).stdout)).toMatchObject({ model: "other" });
     const contents = JSON.stringify({ contents: [{ parts: [{ text: "Hi" }] }] });

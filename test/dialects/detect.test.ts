@@ -555,6 +555,9 @@ describe("names", () => {
   ])("%s is %s", (model, confidence) => {
     expect(detectDialect({ model })?.confidence).toBe(confidence);
   });
+  test("blanks around a name do not count", () => {
+    expect(detectDialect({ model: " qwen3:8b\n" })).toEqual(detectDialect({ model: "qwen3:8b" }));
+  });
 });
 
 describe("models without tools are not guessed", () => {
@@ -670,6 +673,7 @@ describe("models without tools are not guessed", () => {
     "THUDM/GLM-Z1-Rumination-32B-0414",
     "LiquidAI/LFM2-1.2B-RAG",
     "LiquidAI/LFM2-350M-Extract",
+    "LiquidAI/LFM2-2.6B-Transcript",
     "LiquidAI/LFM2-350M-ENJP-MT",
     "Qwen/Qwen3-Omni-30B-A3B-Captioner",
     "nvidia/Mistral-NeMo-Minitron-8B-Instruct",
