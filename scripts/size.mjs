@@ -20,23 +20,23 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_100,
+    limit: 21_400,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_900, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 22_400, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 52_700, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 87_900, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 111_000, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_100, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 22_600, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 54_300, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 89_700, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 113_400, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 31_100,
+    limit: 31_250,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 65_580, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 65_800, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.
