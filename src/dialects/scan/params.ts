@@ -153,7 +153,6 @@ export function paramSteps(form: TagForm, tags: Tags): ParamSteps {
       marks,
       quoted: 0,
       nested: false,
-      last: "",
       mark: "",
       blanks: "",
     };
@@ -172,7 +171,7 @@ interface Around extends ParamSteps {
 /** The steps inside a value, up to its closer. */
 function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }: Around) {
   const { open, close, callClose, params, stops, strips = false, escaped = false } = form;
-  const { nextCalls, openers, values, behindCall, behindBlock, breaks, meant } = tags;
+  const { nextCalls, openers, behindCall, behindBlock, breaks, meant } = tags;
 
   /** At the tag that opens a value. A value without it must have its closer before any other mark. */
   const valueTag = (value: string, closer: string): Step => {
@@ -221,10 +220,10 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     if (closes && !param.nested) return between;
     if (closes) param.nested = false;
     else if (openers.includes(mark)) param.quoted++;
-    else if (stops.includes(mark) || (param.quoted === 0 && !values.includes(mark))) {
+    else if (param.quoted === 0 || stops.includes(mark)) {
       openHead(s);
       return innerHeads.get(mark) ?? closedEarly;
-    } else if (innerHeads.has(mark) || values.includes(mark)) param.nested ||= param.quoted > 0 && param.last === "\n";
+    } else if (innerHeads.has(mark)) param.nested ||= param.newline !== "";
     else {
       param.nested = false;
       param.quoted--;

@@ -74,8 +74,7 @@ export function tagMarks(form: TagForm) {
   const inQuotes: ReadonlyMap<string, Marks> = new Map([...`"'`].map((quote) => [quote, new Marks([quote, ...breaks])]));
   const valueMarks = (closer: string, next: readonly string[] = []): Marks =>
     new Marks([...spellings(closer), ...(form.opaque ? [] : [...next, ...spellings(callClose), ...close, ...openers]), ...stops]);
-  const values = params.flatMap(({ value = [] }) => value);
-  const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, [...opens(params), tag.open, ...values])]));
+  const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, [...opens(params), tag.open])]));
   /** For each tool: the marks that may come next, and its parameters by how else they begin. */
   const known = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks; readonly own: ReadonlyMap<string, string> }>();
 
@@ -83,8 +82,6 @@ export function tagMarks(form: TagForm) {
     /** The openers of calls, and those of calls and blocks. */
     nextCalls,
     openers,
-    /** The tags that open values. */
-    values,
     /** The openers of calls, and the closers of calls, which may come twice. */
     moreCalls: new Marks([...nextCalls.list, ...spellings(callClose).filter((mark) => !close.includes(mark))]),
     /** What may follow a call's closer, a block's, a parameter's, and a call's head. */

@@ -30,10 +30,8 @@ export interface Param {
   readonly slip: boolean;
   /** The number of calls and blocks opened inside it: the model is quoting the format, and their closers are content. */
   quoted: number;
-  /** A parameter of a quoted call, or its value, began on a line of its own, as in no sentence: its closer is content, too. */
+  /** A parameter of a quoted call began on a line of its own, as in no sentence: its closer is content, too. */
   nested: boolean;
-  /** The last character that was read. */
-  last: string;
   /** The mark that ends it if something legal follows, and the blanks after that mark. */
   mark: string;
   blanks: string;
@@ -66,7 +64,6 @@ function writeString(s: Scan, param: Param, text: string): void {
 /** The next piece of the value. */
 export function sayValue(s: Scan, param: Param, piece: string, strips: boolean): void {
   if (piece === "") return;
-  param.last = piece.charAt(piece.length - 1);
   let text = param.newline + piece;
   param.newline = "";
   if (strips && text.endsWith("\n")) {
