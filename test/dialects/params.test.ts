@@ -10,6 +10,7 @@ import { hy3 } from "../../src/dialects/hy3.ts";
 import { laguna } from "../../src/dialects/laguna.ts";
 import { ling3 } from "../../src/dialects/ling3.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
+import { museGlimmer } from "../../src/dialects/muse-glimmer.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
 import { seedOss } from "../../src/dialects/seed-oss.ts";
@@ -64,6 +65,26 @@ describe("a closer counts only before a legal token", () => {
     const path = "a <tool_call> has a <function=edit> and each <parameter=line> its value";
     expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
   });
+  test.each([deepseekV32, deepseekV4, glm, hy3, laguna, ling3, minimaxM2, museGlimmer, qwen3Coder, seedOss])(
+    "so are the calls that a value quotes in $id",
+    (dialect) => {
+      const quoted = [
+        { name: "edit", arguments: { path: "a b", line: 1 } },
+        { name: "edit", arguments: { note: "x" } },
+      ];
+      const quotes = dialect.variants.map((variant) => promptText(dialect.renderToolCalls(quoted, { variant })));
+      for (const variant of dialect.variants)
+        for (const quote of quotes)
+          for (const args of [
+            { path: `So:\n${quote}\n${quote}\nand on.`, note: "b" },
+            { path: "c", note: quote },
+          ])
+            for (const options of [{ tools }, {}])
+              expect(
+                argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }], { variant })), options),
+              ).toEqual([args]);
+    },
+  );
   test("a stop token ends a value only at the end of the input", () => {
     expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
     expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);
@@ -345,7 +366,7 @@ describe("glm: a value without its closer", () => {
     const quotes = [
       "<arg_key>other</arg_key><arg_value>b",
       "<arg_key>path</arg_key><arg_value>b",
-      "see <tool_call>edit<arg_key>line</arg_key><arg_value>3",
+      "see <tool_call>edit<arg_key>line</arg_key>",
       "</tool_call>, so it ends",
     ];
     for (const quoted of quotes)
