@@ -10,10 +10,10 @@ import { hy3 } from "../../src/dialects/hy3.ts";
 import { laguna } from "../../src/dialects/laguna.ts";
 import { ling3 } from "../../src/dialects/ling3.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
+import { museGlimmer } from "../../src/dialects/muse-glimmer.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
 import { seedOss } from "../../src/dialects/seed-oss.ts";
-import { inVariant } from "../../src/dialects/variant.ts";
 import { endsOf, lines, scanPieces, textOf, units } from "./scanning.ts";
 
 const tools: Tool[] = [
@@ -65,12 +65,24 @@ describe("a closer counts only before a legal token", () => {
     const path = "a <tool_call> has a <function=edit> and each <parameter=line> its value";
     expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
   });
-  test.each([hy3, inVariant(glm, "glm-4.6"), ling3, seedOss])(
-    "$id: a call that a value quotes, on lines of its own, is content, too",
+  test.each([deepseekV32, deepseekV4, glm, hy3, laguna, ling3, minimaxM2, museGlimmer, qwen3Coder, seedOss])(
+    "so are the calls that a value quotes in $id",
     (dialect) => {
-      const call = (path: string) => promptText(dialect.renderToolCalls([{ name: "edit", arguments: { path, line: 1 } }]));
-      for (const path of [call("a"), `${call("a")}\n${call("b")}`])
-        expect(argumentsOf(dialect, call(`So:\n${path}\nand on.`))).toEqual([{ path: `So:\n${path}\nand on.`, line: 1 }]);
+      const quoted = [
+        { name: "edit", arguments: { path: "a b", line: 1 } },
+        { name: "edit", arguments: { note: "x" } },
+      ];
+      const quotes = dialect.variants.map((variant) => promptText(dialect.renderToolCalls(quoted, { variant })));
+      for (const variant of dialect.variants)
+        for (const quote of quotes)
+          for (const args of [
+            { path: `So:\n${quote}\n${quote}\nand on.`, note: "b" },
+            { path: "c", note: quote },
+          ])
+            for (const options of [{ tools }, {}])
+              expect(
+                argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }], { variant })), options),
+              ).toEqual([args]);
     },
   );
   test("a stop token ends a value only at the end of the input", () => {
@@ -361,7 +373,7 @@ describe("glm: a value without its closer", () => {
     const quotes = [
       "<arg_key>other</arg_key><arg_value>b",
       "<arg_key>path</arg_key><arg_value>b",
-      "see <tool_call>edit<arg_key>line</arg_key><arg_value>3",
+      "see <tool_call>edit<arg_key>line</arg_key>",
       "</tool_call>, so it ends",
     ];
     for (const quoted of quotes)

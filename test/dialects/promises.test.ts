@@ -23,8 +23,8 @@ const tools: Tool[] = [
 const names = ["write_file", "math.gcd", "get-weather"];
 
 /**
- * What a dialect cannot write inside a string: its own quote; between tags, a closer before a legal token; and if closers may be missing, a
- * tag that would replace one.
+ * What a dialect cannot write inside a string: its own quote; between tags, a closer before a legal token; if closers may be missing, a tag
+ * that would replace one; and what looks like the beginning of a quoted call, whose closers are content, although some may be missing.
  */
 const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   gemma4: /<\|"\|>/,
@@ -33,18 +33,18 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
     /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/(write_file|function_invocation)>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<\/tool_call>\s*<(tool_call>|\|)/,
   "seed-oss":
     /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
-  glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)|<tool_call>[\s\S]*\n<arg_value>/,
-  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos|eos:)|<tool_call[\s\S]*\n<arg_value/,
-  laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)|<tool_call>[\s\S]*\n<arg_value>/,
-  ling3: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)|<tool_call>[\s\S]*\n<arg_value>/,
+  glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)|<tool_call>[\s\S]*<\/arg_key>\n?<arg_value>/,
+  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos|eos:)|<tool_calls?(:opensource)?>[\s\S]*<\/arg_key(:opensource)?>\n?<arg_value/,
+  laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)|<tool_call>[\s\S]*<\/arg_key>\n?<arg_value>/,
+  ling3: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)|<tool_call>[\s\S]*<\/arg_key>\n?<arg_value>/,
   minicpm5: /<\/param>\s*<(param ?name=|\/?function|\/write_file|\|)/,
-  "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
+  "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)|<(minimax:tool_call>|invoke )[\s\S]*\n<parameter /,
   "kimi-k3":
     /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
-  "muse-glimmer": /<\/atem:parameter>\s*(<\/?atem:|<\|e)/,
+  "muse-glimmer": /<\/atem:parameter>\s*(<\/?atem:|<\|e)|<atem:(function_calls>|invoke )[\s\S]*\n<atem:parameter /,
   "minimax-m3": /\]<\]minimax\[>\[/,
-  "deepseek-v3.2": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
-  "deepseek-v4": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
+  "deepseek-v3.2": /<\/｜DSML｜parameter ?>\s*<\/?｜|<｜DSML｜(function_calls|invoke)[\s\S]*\n<｜DSML｜parameter /,
+  "deepseek-v4": /<\/｜DSML｜parameter ?>\s*<\/?｜|<｜DSML｜(tool_calls|invoke)[\s\S]*\n<｜DSML｜parameter /,
 };
 /** The same inside a key: in an attribute, both kinds of quotes, and the tags that an unfinished name would swallow. */
 const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {

@@ -10,6 +10,8 @@ export interface Head {
   readonly endsInside: Marks;
   /** Those ends that are already the beginning of what follows. */
   readonly next: readonly string[];
+  /** How it ends where the tag of a value follows. */
+  readonly whole?: readonly string[];
   /** `type`: what the head says about the value; `rest`: what follows the attributes. Heads of calls get the scanner, for its tools. */
   read(text: string, s?: Scan): { readonly name?: string | undefined; readonly type?: Param["type"] | undefined; readonly rest?: string };
 }
@@ -59,6 +61,7 @@ export const element = (close: string, next: string): Head => ({
   ends: new Marks([close, close + close, next]),
   endsInside: new Marks([close, "<"]),
   next: [next, "<"],
+  whole: [close + next, `${close}\n${next}`],
   read: (name) => ({ name }),
 });
 

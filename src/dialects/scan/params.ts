@@ -170,8 +170,8 @@ interface Around extends ParamSteps {
 
 /** The steps inside a value, up to its closer. */
 function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }: Around) {
-  const { open, close, callClose, params, stops, strips = false, escaped = false } = form;
-  const { nextCalls, openers, behindCall, behindBlock, breaks, meant } = tags;
+  const { open, close, callClose, params, stops, strips = false, escaped = false, opaque = false } = form;
+  const { nextCalls, openers, behindCall, behindBlock, breaks, meant, quoted } = tags;
 
   /** At the tag that opens a value. A value without it must have its closer before any other mark. */
   const valueTag = (value: string, closer: string): Step => {
@@ -220,13 +220,19 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     if (closes && !param.nested) return between;
     if (closes) param.nested = false;
     else if (openers.includes(mark)) param.quoted++;
-    else if (param.quoted === 0 || stops.includes(mark)) {
+    else if (stops.includes(mark) || (param.quoted === 0 && !opaque)) {
       openHead(s);
-      return innerHeads.get(mark) ?? closedEarly;
-    } else if (innerHeads.has(mark)) param.nested ||= param.newline !== "";
-    else {
-      param.nested = false;
-      param.quoted--;
+      if (mark.startsWith("\n")) {
+        sayValue(s, param, "\n", strips);
+        param.mark = mark.slice(1);
+      }
+      return innerHeads.get(param.mark) ?? closedEarly;
+    } else if (param.quoted > 0) {
+      if (quoted.has(mark)) param.nested = true;
+      else if (!innerHeads.has(mark)) {
+        param.nested = false;
+        param.quoted--;
+      }
     }
     return content(s, param, "");
   };

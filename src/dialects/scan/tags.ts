@@ -72,8 +72,9 @@ export function tagMarks(form: TagForm) {
   const behindHead = new Marks([...params.map((tag) => tag.open), ...behindParam.list]);
   const breaks = [...openers, ...opens(params), ...params.map((tag) => tag.close), callClose, ...close, ...stops];
   const inQuotes: ReadonlyMap<string, Marks> = new Map([...`"'`].map((quote) => [quote, new Marks([quote, ...breaks])]));
+  const quoted = params.flatMap(({ open, head, value, slip }) => (slip ? [] : value === undefined ? `\n${open}` : (head.whole ?? [])));
   const valueMarks = (closer: string, next: readonly string[] = []): Marks =>
-    new Marks([...spellings(closer), ...(form.opaque ? [] : [...next, ...spellings(callClose), ...close, ...openers]), ...stops]);
+    new Marks([...spellings(closer), ...(form.opaque ? [] : next), ...quoted, ...spellings(callClose), ...close, ...openers, ...stops]);
   const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, [...opens(params), tag.open])]));
   /** For each tool: the marks that may come next, and its parameters by how else they begin. */
   const known = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks; readonly own: ReadonlyMap<string, string> }>();
@@ -82,6 +83,8 @@ export function tagMarks(form: TagForm) {
     /** The openers of calls, and those of calls and blocks. */
     nextCalls,
     openers,
+    /** How a parameter begins in a call that a value quotes: on a line of its own, or with the tag of its value, as in no sentence. */
+    quoted: new Set(quoted),
     /** The openers of calls, and the closers of calls, which may come twice. */
     moreCalls: new Marks([...nextCalls.list, ...spellings(callClose).filter((mark) => !close.includes(mark))]),
     /** What may follow a call's closer, a block's, a parameter's, and a call's head. */

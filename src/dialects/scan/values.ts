@@ -30,7 +30,7 @@ export interface Param {
   readonly slip: boolean;
   /** The number of calls and blocks opened inside it: the model is quoting the format, and their closers are content. */
   quoted: number;
-  /** A parameter of a quoted call began on a line of its own, as in no sentence: its closer is content, too. */
+  /** A parameter of a quoted call began: its closer is content, too. */
   nested: boolean;
   /** The mark that ends it if something legal follows, and the blanks after that mark. */
   mark: string;
