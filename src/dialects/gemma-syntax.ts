@@ -5,7 +5,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsTree, dictsort, entriesOf, print, type Tree } from "./print.ts";
+import { argumentsTree, dictsort, entriesOf, itemsOf, Numeral, print, type Tree } from "./print.ts";
 import { control, joined, mediaPiece, type Pieces, type Placeholders } from "./prompt.ts";
 import { type Content, hasCalls, plainOutput, type Round, type Turn } from "./transcript.ts";
 
@@ -103,8 +103,9 @@ function gemmaDeclarations(format: GemmaFormat) {
 
   /** The schema of an array's elements shows all its keywords, sorted; only the keys nested in them are quoted. */
   const elements = (schema: JsonObject): Pieces => {
-    const nullable = isGemma4 && isNullable(schema) && { nullable: true };
-    const entries = dictsort(Object.entries({ ...schema, ...nullable })).filter(([, item]) => item !== null);
+    const keywords = new Map(entriesOf(schema));
+    if (isGemma4 && isNullable(schema)) keywords.set("nullable", true);
+    const entries = dictsort([...keywords]).filter(([, item]) => item !== null);
     return fields(
       entries.map(([name, item]) => [
         name,
@@ -163,8 +164,8 @@ function gemmaTurns(format: GemmaFormat) {
   const call = (call: RenderableCall): Pieces => block(format, "call", call.name, writtenValue(format, argumentsTree(call)));
 
   const response = ({ name, output, media = [] }: RenderableResult): Pieces => {
-    const outputs = !isGemma4 && filled(output) ? output : [plainOutput(output)];
-    const body = (item: Json) => writtenValue(format, isObject(item) ? item : { value: item });
+    const outputs = !isGemma4 && filled(output) ? itemsOf(output) : [plainOutput(output)];
+    const body = (item: Tree) => writtenValue(format, isObject(item) && !(item instanceof Numeral) ? item : new Map([["value", item]]));
     return [outputs.map((item) => block(format, "response", name, body(item))), content(media)];
   };
 

@@ -13,7 +13,7 @@
 import { isObject } from "../core/json.ts";
 import type { Effort, Json, JsonObject, Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentTexts, pythonJson, pythonLiteral, pythonText, type Tree, tagName, valueText } from "./print.ts";
+import { argumentTexts, entriesOf, itemsOf, pythonJson, pythonLiteral, pythonText, type Tree, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
 import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { ATTRIBUTES, element, type Head, NAME } from "./scan/heads.ts";
@@ -262,7 +262,7 @@ interface Lines {
   /** The keywords of a parameter in their order. */
   readonly order?: (schema: JsonObject) => JsonObject;
   /** Prints values that are not strings. */
-  readonly print?: (value: Json, key: string) => string;
+  readonly print?: (value: Tree, key: string) => string;
 }
 
 function requiredLast({ parameters: { required, ...others } = {}, ...tool }: Tool): Tool {
@@ -285,24 +285,30 @@ function listText(value: Tree): string {
   return Array.isArray(value) ? pythonLiteral(value) : valueText(value);
 }
 
-function tickedText(value: Json, key: string): string {
+function tickedText(value: Tree, key: string): string {
   if (!Array.isArray(value) || !/^(?:enum|required)$/.test(key)) return listText(value);
-  return `[${value.map((item) => (typeof item === "string" ? `\`${item}\`` : pythonLiteral(item))).join(", ")}]`;
+  return `[${itemsOf(value)
+    .map((item) => (typeof item === "string" ? `\`${item}\`` : pythonLiteral(item)))
+    .join(", ")}]`;
 }
 
 function toolLines(tool: Tool, { tool: changed = (same) => same, order = (schema) => schema, print = valueText }: Lines = {}): Pieces {
   const { name, description, parameters = {}, strict } = changed(tool);
   const { type: _, properties, ...others } = parameters;
-  const line = (key: string, value: Json | undefined): Pieces =>
+  const line = (key: string, value: Tree | undefined): Pieces =>
     value !== undefined && `<${key}>${typeof value === "string" ? value : print(value, key)}</${key}>\n`;
-  const lines = (schema: JsonObject): Pieces => Object.entries(schema).map(([key, value]) => line(key, value));
+  /** `schema`: where the keywords come from, and where their numbers are as they were written. */
+  const lines = (keywords: JsonObject, schema: Json = {}): Pieces => {
+    const written = new Map(entriesOf(schema));
+    return Object.keys(keywords).map((key) => line(key, written.get(key)));
+  };
   const parameter = ([name, schema]: [string, Json]): Pieces => {
     const { type, description, name: _, ...others } = isObject(schema) ? schema : {};
     return [
       `<parameter>\n<name>${name}</name>\n`,
       line("type", type === undefined ? type : pythonText(type)),
       typeof description === "string" && line("description", description.trim()),
-      lines(order(others)),
+      lines(order(others), schema),
       "</parameter>\n",
     ];
   };
@@ -311,7 +317,7 @@ function toolLines(tool: Tool, { tool: changed = (same) => same, order = (schema
     line("description", description?.trim()),
     "<parameters>\n",
     isObject(properties) && Object.entries(properties).map(parameter),
-    lines(others),
+    lines(others, tool.parameters),
     "</parameters>\n",
     line("strict", strict),
     "</function>\n",

@@ -7,7 +7,7 @@ import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core
 import type { Dialect, Grammar, Prompt } from "../dialects/dialect.ts";
 import { inRounds, withResultsFirst } from "../wires/adapt-messages.ts";
 import { inCallOrder } from "../wires/calls.ts";
-import { withLabels } from "../wires/media.ts";
+import { textsOf, withLabels } from "../wires/media.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
 import { withFunctions } from "./inband/request.ts";
@@ -20,7 +20,9 @@ export interface Rendered {
 
 /** Media become labels, and fields that only a wire knows become warnings; `carries`: whether the engine sends such a field itself. */
 export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
-  const messages = inCallOrder(withResultsFirst(inRounds(given.messages))).map(withLabels);
+  const messages = inCallOrder(withResultsFirst(inRounds(given.messages)))
+    .map(withLabels)
+    .map(withPlainResult);
   const plain = withFunctions({ ...given, messages });
   const stops = dialect.variantStops?.[dialect.variant ?? ""] ?? [];
   const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
@@ -39,6 +41,13 @@ export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Op
     warnings.add("converted", `${what} became ${into}: the upstream takes text only`);
   }
   return { request, prompt, warnings: warnings.list };
+}
+
+/** A result in parts becomes one text, as in other servers: many templates would print the parts as Python's objects. */
+function withPlainResult(message: Message): Message {
+  if (message.role !== "tool") return message;
+  const texts = textsOf(message.output);
+  return texts ? { ...message, output: texts.join("\n") } : message;
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type Tree,
 } from "../dialects/print.ts";
 import { functionObject, functionTool } from "../dialects/tools.ts";
-import { type Answer, alternating, callsOf, type Round, resultContent, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
+import { type Answer, alternating, callsOf, type Round, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
 export interface Conversation {
   messages: JsonObject[];
@@ -139,7 +139,7 @@ const messagesOf = (messages: readonly Message[], sheet: Sheet): JsonObject[] =>
         role: "tool",
         tool_call_id: idOf(result.id, sheet),
         name: result.name,
-        content: contentOf(resultContent(result), sheet),
+        content: contentOf([{ type: "text", text: resultText(result.output, "\n") }, ...(result.media ?? [])], sheet),
       })),
     ]);
   });

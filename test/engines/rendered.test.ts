@@ -1,6 +1,6 @@
 // What every engine that writes prompts itself does to a conversation before it reaches the dialect.
 import { describe, expect, test } from "vitest";
-import type { Media, Message, Text } from "../../src/core/nouns.ts";
+import type { Json, Media, Message, Text } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 import { rendered } from "../../src/engines/rendered.ts";
@@ -10,7 +10,7 @@ describe.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("
   const user = (...content: (Text | Media)[]): Message => ({ role: "user", content });
   const text = (text: string): Text => ({ type: "text", text });
   const call = (id: string, city: string) => ({ type: "tool-call" as const, id, name: "get_weather", arguments: { city } });
-  const result = (id: string, output: string, media?: Media[]): Message => ({
+  const result = (id: string, output: Json, media?: Media[]): Message => ({
     role: "tool",
     id,
     name: "get_weather",
@@ -33,6 +33,15 @@ describe.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("
   test("a text file is included, even without any other text", () => {
     const file: Media = { type: "media", mediaType: "text/markdown", name: "plan.md", data: btoa("Buy milk") };
     expect(promptOf(user(file))).toContain("[text/markdown plan.md]\nBuy milk");
+  });
+
+  test("a result in parts is one text, as in other servers", () => {
+    const said: Message = { role: "assistant", content: [call("a", "Oslo")] };
+    const parts = [
+      { type: "text", text: "snow" },
+      { type: "text", text: "and ice" },
+    ];
+    expect(promptOf(user(text("Hi")), said, result("a", parts))).toBe(promptOf(user(text("Hi")), said, result("a", "snow\nand ice")));
   });
 
   test("results are put in the order of their calls, since some templates match them only by order", () => {

@@ -52,6 +52,11 @@ describe("common assumptions of templates are met", () => {
     expect(await dumped([looked], `{# image #}${DUMP}`)).toEqual([{ role: "user", content: parts }]);
     expect(await dumped([looked])).toEqual([{ role: "user", content: "Weather in Oslo?" }]);
   });
+  test("a result in text parts becomes one text", async () => {
+    const output = ["snow", "and ice"].map((text) => ({ type: "text", text }));
+    const [message] = (await dumped([{ role: "tool", id: "a", name: "f", output }])) as { content: string }[];
+    expect(message?.content).toBe("snow\nand ice");
+  });
   test("a list of types becomes one type for a template that walks through properties", async () => {
     const tool: Tool = { name: "f", parameters: { type: "object", properties: { a: { type: ["string", "null"], enum: ["x"] } } } };
     const parameters = { type: "object", properties: { a: { type: "string", nullable: true, enum: ["x"] } } };

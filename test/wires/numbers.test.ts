@@ -93,3 +93,21 @@ test("the nouns are plain JSON", () => {
 test.each(["hermes", "functiongemma", "llama3", "minimax-m3"])("a prompt of %s has a result's numbers as they were written", (id) => {
   expect(promptText(getDialect(id).render(gemini()))).toContain("1234567890123456789");
 });
+
+test.each([
+  ["hermes", '{"type": "number", "default": 1.0}'],
+  ["qwen3-coder", "<default>0.0</default>"],
+  ["qwen3-coder/unsloth-qwen3-coder", "<enum>[1.0, 2.5]</enum>"],
+  ["gemma4", "items:{default:1.0,"],
+  ["functiongemma", "items:{default:1.0,"],
+  ["functiongemma", "response:f{value:1.10}"],
+])("and so it has those of a schema and of a list: %s", (setting, text) => {
+  const properties = '{"a":{"type":"array","items":{"type":"number","default":1.0}},"b":{"type":"number","enum":[1.0,2.5],"default":0.0}}';
+  const parts = [
+    '{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]}',
+    '{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":[1.10]}}}]}',
+  ];
+  const body = `{"contents":[${parts.join()}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":${properties}}}]}]}`;
+  const request = getWire("gemini").decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body });
+  expect(promptText(getDialect(setting).render(request))).toContain(text);
+});
