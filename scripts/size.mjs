@@ -26,9 +26,9 @@ const entries = [
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_600, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 21_930, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 53_500, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 88_600, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 111_650, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "nineteen dialects", goal: 40_000, limit: 53_650, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 88_980, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 112_020, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
