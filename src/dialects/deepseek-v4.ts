@@ -7,7 +7,7 @@
  *     </｜DSML｜invoke>
  *     </｜DSML｜tool_calls>
  */
-import type { Effort, Request, Tool } from "../core/nouns.ts";
+import type { Effort, Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableResult } from "./dialect.ts";
 import {
   callBlock,
@@ -25,7 +25,7 @@ import {
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import { type Content, contentPieces, hoisted, resultContent, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { type Content, contentPieces, hoisted, inCallOrder, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const MUCH = `Reasoning Effort: Absolute maximum with no shortcuts permitted.
 You MUST be very thorough in your thinking and comprehensively decompose the problem to resolve the root cause, rigorously stress-testing your logic against all potential paths, edge cases, and adversarial scenarios.
@@ -44,7 +44,10 @@ interface Variant {
   readonly efforts: Readonly<Partial<Record<Effort, string>>>;
   /** The effort of a request that names none. */
   readonly effort?: Effort;
-  /** Every system message has a mark, the first as well as later ones. */
+  /**
+   * Every system message has a mark, the first as well as later ones, and a developer message is one. Results are in the order of their
+   * calls. Without tools, thinking is kept only behind the last message of another role.
+   */
   readonly marksSystem: boolean;
 }
 
@@ -60,11 +63,11 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "deepseek-v4.1-flash": {
     tags: { word: " calls", blank: " ", nothing: "\n" },
     efforts: {
-      minimal: effortOf(25),
-      low: effortOf(25),
-      medium: effortOf(50),
-      high: effortOf(50),
-      xhigh: effortOf(75),
+      minimal: effortOf(50),
+      low: effortOf(50),
+      medium: effortOf(75),
+      high: effortOf(75),
+      xhigh: effortOf(100),
       max: effortOf(100),
     },
     effort: "high",
@@ -73,14 +76,17 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
-  const { messages, tools = [], output, thinking } = request;
+  const { tools = [], output, thinking } = request;
   const { marksSystem } = variant;
+  const messages = marksSystem ? request.messages.map(asSystem) : request.messages;
   // Only leading system messages: to hoist a later one would change the prompt before it. A developer message counts as a user message.
   const behind = messages.findIndex(({ role }, i) => role !== "system" || (marksSystem && i > 0));
   const first = behind < 0 ? messages.length : behind;
   const { system } = hoisted({ messages: messages.slice(0, first) });
   const thinks = options.thinking ?? false;
-  const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
+  const keeps = tools.length > 0 || (!marksSystem && messages.some((message) => message.role === "tool"));
+  const past = keeps ? -1 : messages.findLastIndex(({ role }) => role === "user" || (marksSystem && role !== "assistant"));
+  const recent = new Set(messages.slice(past + 1).map((message) => "content" in message && message.content));
   const effort = thinking?.effort ?? variant.effort;
   const much = (thinks && effort && variant.efforts[effort]) || "";
   const rules = [
@@ -104,16 +110,17 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
       user(marksSystem ? shown(turn.content) : textOf(turn.content));
       continue;
     }
-    for (const { said, results } of turn.rounds) {
+    for (const round of turn.rounds) {
+      const { said, results } = round;
       if (said) {
         turns.push(
           t`<｜Assistant｜>`,
-          thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`,
+          thinks && recent.has(said as Part[]) ? thought(thinkingOf(said)) : t`</think>`,
           saidPieces(said, (calls) => callBlock(calls, variant.tags)),
         );
         userSide = false;
       }
-      for (const result of results) user(resultPieces([result], variant));
+      for (const result of marksSystem ? inCallOrder(round) : results) user(resultPieces([result], variant));
     }
   }
   return {
@@ -122,6 +129,8 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     open: t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
   };
 }
+
+const asSystem = (message: Message): Message => (message.role === "developer" ? { ...message, role: "system" } : message);
 
 /** All parts, images too, are separated by empty lines. */
 const shown = (content: Content): Pieces =>
@@ -150,7 +159,10 @@ You MUST strictly follow the above defined tool name and parameter schemas to in
 
 const resultPieces = (results: readonly RenderableResult[], { marksSystem }: Variant): Pieces =>
   joined(
-    results.map((result) => t`<tool_result>${marksSystem ? shown(resultContent(result)) : resultText(result.output)}</tool_result>`),
+    results.map(({ output, media = [] }) => {
+      const text = resultText(output, marksSystem ? "\n\n" : undefined);
+      return t`<tool_result>${marksSystem ? shown([{ type: "text", text }, ...media]) : text}</tool_result>`;
+    }),
     "\n\n",
   );
 

@@ -3,7 +3,7 @@
  *
  *     <|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
  */
-import type { Json, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
+import type { Json, Part, Request, Tool } from "../core/nouns.ts";
 import { typeOf } from "../core/schema.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
@@ -15,7 +15,7 @@ import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { type Answer, batched, callsOf, contentPieces, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { batched, contentPieces, inCallOrder, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_msg|>"];
 const SEP = "<|sep|>";
@@ -112,9 +112,9 @@ function render(request: Request, most: keyof typeof EFFORTS, options: Setting):
       turnsOf(request.messages).map((turn) => {
         if (turn.side !== "assistant")
           return message(`role="${turn.side === "user" ? turn.side : "system"}"`, contentPieces(turn.content, { image: IMAGE }));
-        return turn.rounds.map(({ said, results }) => [
-          said && message('role="assistant"', saidPieces(said, thinks)),
-          resultPieces(inOrder(results, callsOf(said ?? []))),
+        return turn.rounds.map((round) => [
+          round.said && message('role="assistant"', saidPieces(round.said, thinks)),
+          resultPieces(inCallOrder(round)),
         ]);
       }),
       must && internal("tool-choice", `The system is invoked with \`tool_choice=${toolChoice}\`.\n${must} in the next message.`),
@@ -167,12 +167,6 @@ const argumentPieces = (call: RenderableCall): Pieces =>
   );
 
 const typeName = (value: Tree): string => (value instanceof Numeral ? "number" : typeOf(value as Json));
-
-/** Results in the order of the calls, if each of them answers one. */
-const inOrder = (results: readonly Answer[], calls: readonly ToolCall[]): readonly Answer[] =>
-  results.every(({ id, call }) => call?.id === id && calls.includes(call))
-    ? calls.flatMap((call) => results.filter((result) => result.call === call))
-    : results;
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   results.map((result, i) =>

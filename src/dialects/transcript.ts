@@ -142,6 +142,13 @@ export function batched(parts: readonly Part[], write: (calls: readonly ToolCall
 export const allCalls = (messages: readonly Message[]): ToolCall[] =>
   messages.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : []));
 
+/** A round's results in the order of its calls, if each of them answers one. */
+export function inCallOrder({ said = [], results }: Round): readonly Answer[] {
+  const calls = callsOf(said);
+  const isAnswer = ({ id, call }: Answer): boolean => call?.id === id && calls.includes(call);
+  return results.every(isAnswer) ? calls.flatMap((call) => results.filter((result) => result.call === call)) : results;
+}
+
 export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
