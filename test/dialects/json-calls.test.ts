@@ -73,6 +73,27 @@ describe("a call without its last brace", () => {
   });
 });
 
+describe("a call behind a mark", () => {
+  test.each([
+    [hermes, "<tool_call>\n", "\n</tool_call>"],
+    [getDialect("granite"), "<function_call> ", "\n"],
+    [mistral, "[TOOL_CALLS]", ""],
+  ] as const)("$id: may have its braces twice", (dialect, open, close) => {
+    const object = '{"name": "f", "arguments": {"a": "x"}}';
+    expect(lines(dialect, `${open}{${object}}${close}`)[0]).toBe('call f{"a":"x"}');
+    expect(lines(dialect, `${open}{{"a": "x"}}${close}`)[0]).toMatch(/^malformed/);
+  });
+  test("may end with the tag that opens it; where anything but the end follows, that tag is text", () => {
+    const call = '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n';
+    for (const end of ["", "\n", "<|im_end|>"]) {
+      const events = lines(hermes, `${call}<tool_call>${end}`);
+      expect(events.slice(0, 2)).toEqual(['call f{"a":"x"}', "text \n"]);
+      expect(events.slice(2).every((line) => line.startsWith("control "))).toBe(true);
+    }
+    expect(lines(hermes, `${call}<tool_call> is the tag`)).toEqual(['call f{"a":"x"}', "text \n<tool_call> is the tag"]);
+  });
+});
+
 describe("hermes: a list of calls in tags of its own", () => {
   const f = '{"name": "f", "arguments": {"a": "x"}}';
   for (const tag of ["tool_calls", "TOOLCALL"]) {

@@ -56,6 +56,7 @@ export const STRICT = 8;
 
 /** Most call objects begin like this, and little else does: it finds them in prose and after something unreadable. */
 export const OBJECT = '{"name"';
+const TWICE = new Marks([`{${OBJECT}`]);
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
 export function jsonCalls(form: JsonForm): JsonCalls {
@@ -90,15 +91,25 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     const code = s.blanks();
     if (code === undefined) return undefined;
     const list = s.block & LIST;
+    if (code === 123 && s.block & MARKED && !list) return doubled;
     if (code === 123) return open(s, "{");
     if (code === 91 && !list) return open(s, "[");
     if (!(s.block & SURE)) return release;
     if (code === 93 && list) return behind;
     const mark = s.match(s.table.ends);
     if (mark === undefined) return undefined;
+    if (s.unclosed && (code === -1 || s.stops.list.includes(mark))) return ended; // it was meant to close the block of the last call
     if (mark !== "") return broken(s, "empty", "the block is empty");
     const skip = broken(s, "no-name", "a JSON object was expected", !list);
     return list ? nextElement : skip;
+  };
+
+  /** Behind a mark an object may have its braces twice, as in the text of a format string. Superfluous closing ones are passed over anywhere. */
+  const doubled: Step = (s) => {
+    const mark = s.match(TWICE);
+    if (mark === undefined) return undefined;
+    if (mark !== "") s.pos++;
+    return open(s, "{");
   };
 
   const inObject: Step = (s) => {
