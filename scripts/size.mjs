@@ -25,10 +25,10 @@ const entries = [
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_600, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_900, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 52_200, files: NINETEEN.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 87_300, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 110_300, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_920, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 52_220, files: NINETEEN.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 87_380, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 110_840, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
@@ -36,7 +36,7 @@ const entries = [
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 65_580, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 65_600, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.
