@@ -28,7 +28,7 @@ const entries = [
   { name: "the largest dialect alone", goal: 9_000, limit: 21_920, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 52_220, files: NINETEEN.map(file) },
   { name: "all dialects", goal: 40_000, limit: 87_380, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 110_840, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 110_910, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
