@@ -1290,8 +1290,30 @@ describe("schemas", () => {
     const alone: JsonObject = { description: "again", allOf: [{ $ref: "#" }] };
     const properties = Object.fromEntries(names.map((name, i) => [name, [same, other, alone][i % 3]!]));
     const { gbnf, relaxed } = schemaGrammar({ type: "object", properties, required: ["p0"], additionalProperties: false });
-    expect(relaxed).toEqual([{ tool: "", path: "/properties/p0/properties/p1", keyword: "maxProperties" }]);
+    expect(relaxed[0]).toEqual({ tool: "", path: "/properties/p0/properties/p1", keyword: "maxProperties" });
+    expect(new Set(relaxed.map(({ keyword }) => keyword))).toEqual(new Set(["maxProperties"]));
+    expect(relaxed.length).toBeLessThan(100);
     expect(gbnf.length).toBeLessThan(20_000);
+  });
+
+  test("what is relaxed is named at every place that refers to it, and for every tool", () => {
+    const ref = { $ref: "#/$defs/code" };
+    const node = { type: "object", properties: { code: ref, next: { $ref: "#/$defs/node" } } };
+    const parameters: JsonObject = {
+      type: "object",
+      properties: { a: ref, b: { allOf: [ref], title: "b" }, c: { type: "array", items: ref }, d: { $ref: "#/$defs/node" } },
+      $defs: { code: { type: "string", pattern: "^a" }, node },
+    };
+    const paths = ["/properties/a", "/properties/b", "/properties/c/items", "/properties/d/properties/code"];
+    const all = ["f", "g"].flatMap((tool) => paths.map((path) => ({ tool, path, keyword: "pattern" })));
+    for (const dialect of speakers) {
+      const { relaxed } = dialect.grammar(
+        ["f", "g"].map((name) => ({ name, parameters })),
+        "required",
+      );
+      const found = relaxed.filter(({ path, keyword }) => keyword === "pattern" && !path.includes("/next/")); // endlessly many
+      expect(found, dialect.id).toEqual(all);
+    }
   });
 
   test("a schema that comes back to itself through allOf has one rule, and is not cut off", () => {

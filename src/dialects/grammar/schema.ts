@@ -17,6 +17,8 @@ const MAX_RULES = 4000;
 const MAX_WRITTEN = 12_000;
 /** Higher counts are not enforced: each costs llama.cpp a rule. */
 const MAX_COUNT = 256;
+/** Of what a rule does not enforce, so much is reported again wherever it is referred to. */
+const MAX_REPORTS = 64;
 /** Up to this many required keys may come in any order; more must follow the schema's order. */
 const MAX_FREE = 4;
 
@@ -69,6 +71,12 @@ interface Place {
   readonly closed?: boolean;
 }
 
+/** The rule of a schema and, once it is written, what it does not enforce: every place that refers to it reports that. */
+interface Written {
+  readonly name: string;
+  reports?: readonly (readonly [path: string, keyword: string])[];
+}
+
 interface Pair {
   readonly body: string;
   readonly required: boolean;
@@ -77,7 +85,7 @@ interface Pair {
 /** Returns a function that writes the rule of a whole schema; its `closed`: a schema that declares no keys allows none. */
 export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** The rules of schemas that references point to, by syntax. */
-  const known = new Map<ValueSyntax, Map<JsonObject, string>>();
+  const known = new Map<ValueSyntax, Map<JsonObject, Written>>();
   const merges = new Map<JsonObject, Map<string, JsonObject>>();
   /** The open references at which an alternative was left out. */
   const cut = new Set<JsonObject>();
@@ -215,19 +223,26 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 
   /** The one rule of this schema in this syntax; its body may refer to it. */
   const named = (schema: JsonObject, at: Place, write: typeof value): string | undefined => {
-    const names = known.get(at.syntax) ?? new Map<JsonObject, string>();
-    known.set(at.syntax, names);
-    const name = names.get(schema);
-    if (name !== undefined) return name;
-    const own = rules.reserve(at.hint);
+    const all = known.get(at.syntax) ?? new Map<JsonObject, Written>();
+    known.set(at.syntax, all);
+    const found = all.get(schema);
+    for (const [path, keyword] of found?.reports ?? []) at.report(at.path + path, keyword);
+    if (found) return found.name;
+    const own: Written = { name: rules.reserve(at.hint) };
+    const reports: [string, string][] = [];
+    const report: Report = (path, keyword) => {
+      at.report(path, keyword);
+      if (reports.length < MAX_REPORTS) reports.push([path.slice(at.path.length), keyword]);
+    };
     // Inside other references the rule may lack what leads back to them. Then it serves only here.
     const isWhole = at.open.length < 2;
-    if (isWhole) names.set(schema, own);
-    const body = write(schema, at);
-    if (body === undefined) names.delete(schema);
-    else rules.fill(own, body);
-    if (body !== undefined && !isWhole && [...cut].every((one) => one === schema) && !names.has(schema)) names.set(schema, own);
-    return body && own;
+    if (isWhole) all.set(schema, own);
+    const body = write(schema, { ...at, report });
+    own.reports = reports;
+    if (body === undefined) all.delete(schema);
+    else rules.fill(own.name, body);
+    if (body !== undefined && !isWhole && [...cut].every((one) => one === schema) && !all.has(schema)) all.set(schema, own);
+    return body && own.name;
   };
 
   const any = ({ syntax, path, report }: Place): string => {
