@@ -36,7 +36,7 @@ const entries = [
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 65_690, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 65_720, files: ["wires/registry.js"] },
 ];
 
 // Loaded only by pages that use MCP tools, so not counted.
