@@ -118,43 +118,45 @@ export interface Warning {
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export interface ThinkingSettings {
-  enabled?: boolean;
-  effort?: Effort;
-  budget?: number;
-  show?: boolean;
-  keep?: boolean;
+  enabled?: boolean | undefined;
+  effort?: Effort | undefined;
+  budget?: number | undefined;
+  show?: boolean | undefined;
+  keep?: boolean | undefined;
 }
 
 export interface Sampling {
-  temperature?: number;
-  topP?: number;
-  topK?: number;
-  minP?: number;
-  seed?: number;
-  presencePenalty?: number;
-  frequencyPenalty?: number;
-  repeatPenalty?: number;
+  temperature?: number | undefined;
+  topP?: number | undefined;
+  topK?: number | undefined;
+  minP?: number | undefined;
+  seed?: number | undefined;
+  presencePenalty?: number | undefined;
+  frequencyPenalty?: number | undefined;
+  repeatPenalty?: number | undefined;
 }
 
 /** What is asked of a model, whatever its API. */
 export interface Request {
   /** The wire that the request came in: to servers of the same wire, its own words are sent unchanged. */
-  from?: WireId;
+  from?: WireId | undefined;
   model: string;
   messages: Message[];
-  tools?: Tool[];
-  toolChoice?: ToolChoice;
-  parallelCalls?: boolean;
-  stream?: false | "sse" | "array" | "ndjson";
-  thinking?: ThinkingSettings;
-  sampling?: Sampling;
-  maxTokens?: number;
-  stop?: string[];
+  tools?: Tool[] | undefined;
+  toolChoice?: ToolChoice | undefined;
+  parallelCalls?: boolean | undefined;
+  stream?: false | "sse" | "array" | "ndjson" | undefined;
+  thinking?: ThinkingSettings | undefined;
+  sampling?: Sampling | undefined;
+  maxTokens?: number | undefined;
+  stop?: string[] | undefined;
   /** Structured output; without a schema: any JSON. */
-  output?: { schema?: JsonObject; name?: string; description?: string; strict?: boolean };
+  output?:
+    | { schema?: JsonObject | undefined; name?: string | undefined; description?: string | undefined; strict?: boolean | undefined }
+    | undefined;
   /** Every field that this wire did not model; the same wire gets it back. */
-  extra?: Opaque[];
-  warnings?: Warning[];
+  extra?: Opaque[] | undefined;
+  warnings?: Warning[] | undefined;
 }
 
 export type ErrorCode =

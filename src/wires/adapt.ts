@@ -3,13 +3,13 @@
  * with a warning for every change, so that the wire only has to write it down.
  */
 import { checkDepth, checkRequest } from "../core/check.ts";
-import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
+import type { Message, Opaque, Part, Request, Sampling, ThinkingSettings, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, hasCalls, inRounds, withResultsFirst } from "./adapt-messages.ts";
 import { bridgeTool, isSearchedBy, NATIVE, namedBy, offeredTools, revealed } from "./bridge.ts";
 import { Names } from "./names.ts";
 import { withNumbersOf } from "./raw.ts";
-import { defined, objectOf } from "./read.ts";
+import { defined, objectOf, some } from "./read.ts";
 import { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
@@ -64,8 +64,9 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   checkDepth(given);
   const able: Abilities = profile.allowedTools === false && all.toolChoice ? { ...all, toolChoice: "mode" } : all;
   const warnings = new Warnings(able.wire);
-  const { sampling, stop, parallelCalls, toolChoice: choice, extra, output } = given;
-  const request: Request = { ...given };
+  const { stop, parallelCalls, toolChoice: choice, extra, output } = given;
+  const sampling = some<Sampling>({ ...given.sampling }); // callers leave options open as `undefined`
+  const request = defined<Request>({ ...given, sampling, thinking: given.thinking && some<ThinkingSettings>(given.thinking) });
   if (output?.description !== undefined && !able.describedOutput) request.output = asDescribed(output, warnings);
   const settings: readonly string[] = Object.values(able.sampling);
   for (const key in sampling) if (!settings.includes(key)) warnings.dropped(key);

@@ -141,3 +141,21 @@ test("an option may be undefined", () => {
   const none = { variant: undefined, addGenerationPrompt: undefined, thinking: undefined, bos: undefined, now: undefined };
   for (const dialect of listDialects()) expect(dialect.render(request, none)).toEqual(dialect.render(request));
 });
+
+describe("a setting of a request may be undefined", () => {
+  const messages: Request["messages"] = [{ role: "user", content: [{ type: "text", text: "Hi" }] }];
+  const plain: Request = { model: "m", messages, output: { schema: { type: "object" } } };
+  const [schema, none] = [plain.output?.schema, undefined];
+  const samplings = { topP: none, topK: none, minP: none, seed: none, presencePenalty: none, frequencyPenalty: none, repeatPenalty: none };
+  const open: Request = {
+    ...{ model: "m", messages, from: none, tools: none, toolChoice: none, parallelCalls: none, stream: none, maxTokens: none, stop: none },
+    ...{ extra: none, warnings: none, output: { schema, name: none, description: none, strict: none } },
+    thinking: { enabled: none, effort: none, budget: none, show: none, keep: none },
+    sampling: { temperature: none, ...samplings },
+  };
+
+  test.each(listWires())("$id", (wire) => {
+    expect(JSON.stringify(wire.encodeRequest(open))).toBe(JSON.stringify(wire.encodeRequest(plain)));
+  });
+  test.each(listDialects())("$id", (dialect) => expect(dialect.render(open)).toEqual(dialect.render(plain)));
+});

@@ -15,7 +15,7 @@ import { checkGguf } from "./check.ts";
 import { withObjects } from "./embedded.ts";
 import { inOneVariant, type Llama, LlamaEngine } from "./engine.ts";
 import { type Gpu, guardSampling, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
-import { SAMPLING } from "./sampling.ts";
+import { merged, SAMPLING } from "./sampling.ts";
 import { EMBEDDED, findModel } from "./source.ts";
 
 export interface LlamaOptions {
@@ -85,7 +85,7 @@ export async function createLlama(options: LlamaOptions): Promise<Llama & Dispos
     parallel: context.totalSequences,
     gpu: llama.gpu,
   };
-  const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
+  const sampling = merged({ ...SAMPLING, ...spoken.sampling }, given.sampling);
   const prepare = resolve(path) === EMBEDDED ? withObjects : undefined;
   return disposing(
     new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: [...warnings, ...spoken.warnings], sampling, prepare }),

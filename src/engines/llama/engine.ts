@@ -16,7 +16,7 @@ import { held } from "../inband/request.ts";
 import { contextError, type Rendered, rendered } from "../rendered.ts";
 import { Answer, type Asked, Marks } from "./answer.ts";
 import { Machine } from "./machine.ts";
-import { samplingOf } from "./sampling.ts";
+import { merged, samplingOf } from "./sampling.ts";
 
 export interface LlamaFacts {
   /** The model's name for clients: the file's name without its extension. */
@@ -213,7 +213,7 @@ export class LlamaEngine implements Llama {
     }
     this.#machine.check(signal);
     await sequence.takeCheckpoint(); // a model that cannot return to any earlier token can return to this one
-    const options = { ...samplingOf({ ...this.#loaded.sampling, ...request.sampling }, made), yieldEogToken: true };
+    const options = { ...samplingOf(merged(this.#loaded.sampling, request.sampling), made), yieldEogToken: true };
     const state = hold && { grammarEvaluationState: () => hold.state };
     const bias = barred && { tokenBias: () => (hold?.state ? barred.bias : barred.free) };
     for await (const token of sequence.evaluate(tokens.slice(last), { ...options, ...state, ...bias })) {
