@@ -24,11 +24,11 @@ const entries = [
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_650, files: [file("gemma4")] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_700, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 22_200, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 52_450, files: NINETEEN.map(file) },
   { name: "all dialects", goal: 40_000, limit: 87_500, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 110_500, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 110_600, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
