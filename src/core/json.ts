@@ -45,7 +45,8 @@ type Draft = Json[] | { [key: string]: Json };
 
 /**
  * Writes JSON text piece by piece and builds the value along with it. A comma, a key and blanks are held back until the value that they
- * belong to begins. Strings come in runs that are already escaped and never end inside an escape. What was cut is never closed.
+ * belong to begins, the last bracket until the value is wanted as a whole. Strings come in runs that are already escaped and never end
+ * inside an escape. What was cut is never closed.
  */
 export class JsonWriter {
   /** Text that was taken: up to the open string, and of the open string. */
@@ -60,6 +61,7 @@ export class JsonWriter {
   /** The open string was already put into its container. */
   #placed = false;
   #gap = "";
+  #last = "";
   #comma = false;
   #empty = true;
   #root: Json | undefined;
@@ -75,15 +77,19 @@ export class JsonWriter {
   clear(): void {
     this.#taken.clear();
     this.#string.clear();
-    this.#delta = this.#run = this.#gap = "";
+    this.#delta = this.#run = this.#gap = this.#last = "";
     this.#inString = this.#comma = false;
     this.#empty = true;
     this.#root = this.#draft = undefined;
     while (this.#outer.length > 0) this.#outer.pop(); // setting a length is slow
   }
 
-  /** The text that was written since the last call. */
-  take(): string {
+  /** The text that was written since the last call. Only the `whole` text has the last bracket: nobody may take a part for the whole. */
+  take(whole = false): string {
+    if (whole) {
+      this.#delta += this.#last;
+      this.#last = "";
+    }
     const delta = this.#delta;
     const run = this.#run;
     if (delta !== "") {
@@ -98,7 +104,7 @@ export class JsonWriter {
   }
 
   get text(): string {
-    return this.#taken.toString() + this.#delta + this.#string.toString() + this.#run;
+    return this.#taken.toString() + this.#delta + this.#string.toString() + this.#run + this.#last;
   }
   get begun(): boolean {
     return this.#root !== undefined || this.#inString;
@@ -131,10 +137,12 @@ export class JsonWriter {
     this.#empty = true;
   }
   shut(): void {
-    this.#delta += (this.#comma ? "" : this.#gap) + (Array.isArray(this.#draft) ? "]" : "}");
+    const end = (this.#comma ? "" : this.#gap) + (Array.isArray(this.#draft) ? "]" : "}");
     this.#gap = "";
     this.#comma = this.#empty = false;
     this.#draft = this.#outer.length > 0 ? this.#outer.pop() : undefined;
+    if (this.#draft) this.#delta += end;
+    else this.#last = end;
   }
   /** A key, and the same as JSON text with its colon. */
   key(key: string, json: string): void {

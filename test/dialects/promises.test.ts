@@ -242,14 +242,19 @@ function expectOrderly(events: readonly Event[]): void {
   expect(open).toBeUndefined();
 }
 
-/** The deltas of each call are the JSON text of its arguments. */
+/** The deltas of each complete call are the JSON text of its arguments; those of any other call are never whole. */
 function expectFaithfulDeltas(events: readonly Event[]): void {
-  for (const end of endsOf(events)) {
-    const text = events.map((event) => (event.type === "tool-delta" && event.id === end.id ? event.json : "")).join("");
-    if (end.truncated) expect(end.json).toBeUndefined();
-    else {
-      expect(end.json).toBe(text);
-      expect(JSON.parse(text)).toEqual(end.arguments);
+  const texts = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === "tool-delta") texts.set(event.id, (texts.get(event.id) ?? "") + event.json);
+    if (event.type !== "tool-end" && event.type !== "malformed") continue;
+    const text = texts.get(event.id ?? "") ?? "";
+    if (event.type === "tool-end" && !event.truncated) {
+      expect(event.json).toBe(text);
+      expect(JSON.parse(text)).toEqual(event.arguments);
+    } else {
+      expect(event).not.toHaveProperty("json");
+      expect(() => JSON.parse(text)).toThrow();
     }
   }
 }

@@ -270,10 +270,10 @@ export class Scan extends RawReader implements Scanner {
     return call;
   }
 
-  #sayDelta(): void {
+  #sayDelta(whole = false): void {
     const call = this.call;
     if (call?.id === undefined) return;
-    const json = this.json.take();
+    const json = this.json.take(whole);
     if (json !== "") this.#emit({ type: "tool-delta", id: call.id, json });
   }
 
@@ -287,7 +287,7 @@ export class Scan extends RawReader implements Scanner {
       json.open(false);
       json.shut();
     }
-    this.#sayDelta();
+    this.#sayDelta(!truncated);
     const end: ToolEnd = { type: "tool-end", id, index, name, arguments: (json.value ?? {}) as JsonObject, raw: this.takeRaw() };
     if (truncated) end.truncated = true;
     else end.json = json.text;
