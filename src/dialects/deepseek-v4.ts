@@ -7,7 +7,7 @@
  *     </｜DSML｜invoke>
  *     </｜DSML｜tool_calls>
  */
-import type { Effort, Message, Part, Request, Tool } from "../core/nouns.ts";
+import type { Effort, Message, Request, Tool } from "../core/nouns.ts";
 import type { RenderableResult } from "./dialect.ts";
 import {
   callBlock,
@@ -85,8 +85,6 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   const { system } = hoisted({ messages: messages.slice(0, first) });
   const thinks = options.thinking ?? false;
   const keeps = tools.length > 0 || (!marksSystem && messages.some((message) => message.role === "tool"));
-  const past = keeps ? -1 : messages.findLastIndex(({ role }) => role === "user" || (marksSystem && role !== "assistant"));
-  const recent = new Set(messages.slice(past + 1).map((message) => "content" in message && message.content));
   const effort = thinking?.effort ?? variant.effort;
   const much = (thinks && effort && variant.efforts[effort]) || "";
   const rules = [
@@ -100,7 +98,8 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     turns.push(userSide ? ["\n\n", text] : t`<｜User｜>${text}`);
     userSide = true;
   };
-  for (const turn of turnsOf(messages.slice(first))) {
+  const all = turnsOf(messages.slice(first));
+  for (const turn of all) {
     if (turn.side === "system" && marksSystem) {
       turns.push(t`<｜System｜>${textOf(turn.content)}`);
       userSide = false;
@@ -110,12 +109,13 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
       user(marksSystem ? shown(turn.content) : textOf(turn.content));
       continue;
     }
-    for (const round of turn.rounds) {
+    for (const [n, round] of turn.rounds.entries()) {
       const { said, results } = round;
+      const isLast = turn === all.at(-1) && turn.rounds.slice(n).every((later) => later.results.length === 0);
       if (said) {
         turns.push(
           t`<｜Assistant｜>`,
-          thinks && recent.has(said as Part[]) ? thought(thinkingOf(said)) : t`</think>`,
+          thinks && (keeps || (marksSystem ? isLast : turn.current)) ? thought(thinkingOf(said)) : t`</think>`,
           saidPieces(said, (calls) => callBlock(calls, variant.tags)),
         );
         userSide = false;

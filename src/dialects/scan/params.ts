@@ -223,6 +223,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     else if (stops.includes(mark) || (param.quoted === 0 && !opaque)) {
       openHead(s);
       if (mark.startsWith("\n")) {
+        // A line break is a part of that mark only in a quoted call; here it is content.
         sayValue(s, param, "\n", strips);
         param.mark = mark.slice(1);
       }
@@ -254,13 +255,13 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     const closesBlock = close.includes(param.mark);
     const mark = code === -1 ? undefined : s.match(closesCall ? behindCall : closesBlock ? behindBlock : NO_MARKS, true);
     if (mark === undefined && !s.last) return undefined;
-    const isEnd = mark && stops.includes(mark) ? s.isCut() : true;
-    if (isEnd === undefined) return undefined;
+    const ends = mark && stops.includes(mark) ? s.isCut() : true; // a stop is legal only where it ends the output
+    if (ends === undefined) return undefined;
     if (mark === undefined && !(closesBlock && code === -1)) {
       s.pos = s.stop;
       return cut;
     }
-    if (mark === "" || !isEnd) return content(s, param, param.blanks);
+    if (mark === "" || !ends) return content(s, param, param.blanks);
     if (mark !== undefined && closesBlock && !closesCall && open.includes(mark)) {
       s.pos += mark.length;
       param.blanks += mark;
