@@ -167,8 +167,6 @@ const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role
 
 const idOf = (call: { name: string }, n: number): string => `functions.${call.name}:${n}`;
 
-const toolPieces = (tools: readonly Tool[], variant: Variant): Pieces => variant.tools(tools);
-
 const callPieces = <T extends RenderableCall>(calls: readonly T[], id: (call: T, n: number) => string): Pieces =>
   t`<|tool_calls_section_begin|>${calls.map(
     (call, n) => t`<|tool_call_begin|>${id(call, n)}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`,
@@ -189,7 +187,7 @@ export const kimiK2 = dialectOf({
   preserved: PRESERVED,
   createScanner,
   render,
-  tools: toolPieces,
+  tools: (tools, variant) => variant.tools(tools),
   calls: (calls) => callPieces(calls, idOf),
   results: (results, variant) => resultPieces(results, variant, idOf),
   thinking: (text) => t`<think>${text}</think>`,
